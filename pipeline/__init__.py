@@ -1,0 +1,1 @@
+"""What happens, in order: the stages, recall, and the command line that joins them."""
