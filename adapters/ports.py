@@ -8,11 +8,12 @@ bytes of one asset into *findings*; it never sees the ledger. Models are asked f
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
+    from pydantic import BaseModel
 
     from muniment.store.records import Locator, Moment, Origin, Producer, Status
 
@@ -114,7 +115,8 @@ class Derived:
 @dataclass(frozen=True, slots=True)
 class TimeClaim:
     """A time that some source gives for the capture of the asset; ``source`` as in CONTRACT 3.2:
-    ``exif_offset, exif_gps, exif, sidecar, container, header, file_name, mtime``."""
+    ``exif_offset, exif_gps, exif, sidecar, container, header, file_name, mtime``.
+    """
 
     moment: "Moment"
     source: str
@@ -251,6 +253,19 @@ class Describer(Protocol):
 
     def describe(self, jpeg: bytes) -> Description:
         """Describe one JPEG."""
+        ...
+
+
+Answer = TypeVar("Answer", bound="BaseModel")
+
+
+class Chat(Protocol):
+    """Ask a language model for an answer of a given shape."""
+
+    producer: "Producer"
+
+    def complete(self, system: str, user: str, schema: "type[Answer]") -> "Answer":
+        """Return the answer, validated; ``InputError`` when the model gives no valid one."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""What is kept: record types, the ledger, assets, the index, locks. Nobody else opens a root's files."""
+"""What is kept: record types, the ledger, assets, the index, locks."""

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from muniment.store.ids import digest
+
 Origin: TypeAlias = Literal["user", "agent", "tool", "external", "media", "third_party"]
 Status: TypeAlias = Literal[
     "ok", "partial", "empty", "encrypted", "unsupported", "skipped", "failed"
@@ -167,6 +169,11 @@ class Producer(Strict):
     role: str
     model: str = ""
     params_hash: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """The digest that names this producer wherever something of its making is kept."""
+        return digest(self.adapter, self.version, self.role, self.model, self.params_hash)
 
 
 class Asset(Strict):

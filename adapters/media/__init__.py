@@ -1,0 +1,1 @@
+"""Readers of pictures, sound, film and PDF, and what they share."""

@@ -1,0 +1,124 @@
+"""What a person may choose about models, as plain values that cross process borders."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from muniment.store.errors import UsageError
+
+if TYPE_CHECKING:
+    from muniment.adapters.ports import Audit
+
+ROLES = (
+    "ocr",
+    "transcribe",
+    "embed",
+    "embed_image",
+    "describe",
+    "chat",
+    "detect_speech",
+    "identify_language",
+)
+REMOTE = "openai"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSettings:
+    """One ``[models.ROLE]`` table of the configuration.
+
+    ``timeout`` is in seconds and bounds one attempt as a whole. ``extra_body`` is sent exactly as
+    given. ``params`` replace the adapter's own by name. ``trust_env`` lets proxies named in the
+    environment be used.
+    """
+
+    adapter: str = ""
+    path: str = ""
+    base_url: str = ""
+    model: str = ""
+    api_key_env: str = ""
+    timeout: float = 120.0
+    max_concurrency: int = 4
+    trust_env: bool = False
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "timeout": ((int, float), "a number of seconds"),
+    "max_concurrency": ((int,), "a whole number"),
+    "trust_env": ((bool,), "true or false"),
+    "extra_body": ((dict,), "a table"),
+    "params": ((dict,), "a table"),
+}
+_FAR = 1_000_000
+_TEXT: tuple[tuple[type, ...], str] = ((str,), "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The models to use: overrides by role, the person's languages, threads per model."""
+
+    roles: Mapping[str, RoleSettings] = field(default_factory=dict)
+    offline: bool = False
+    languages: tuple[str, ...] = ("en", "zh")
+    threads: int = 1
+
+    def role(self, role: str) -> RoleSettings:
+        """Return the choices for a role, empty ones where none were made."""
+        return self.roles.get(role, RoleSettings())
+
+    @classmethod
+    def from_config(cls, tables: Mapping[str, Any], **others: Any) -> Self:
+        """Read the ``models`` table of a configuration; ``UsageError`` names what is wrong."""
+        return cls(
+            roles={role: _role_settings(role, table) for role, table in tables.items()}, **others
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that one adapter is made from: ``params`` are its own with the person's laid over."""
+
+    role: str
+    model: str
+    params: Mapping[str, Any]
+    options: RoleSettings
+    languages: tuple[str, ...] = ("en", "zh")
+    threads: int = 1
+    audit: "Audit | None" = None
+
+
+def _role_settings(role: str, table: Any) -> RoleSettings:
+    if role not in ROLES:
+        raise UsageError(f"[models.{role}] names no role; roles are {', '.join(ROLES)}")
+    if not isinstance(table, Mapping):
+        raise UsageError(f"models.{role} must be a table")
+    known = {item.name for item in fields(RoleSettings)}
+    for key, value in table.items():
+        if key not in known:
+            raise UsageError(f"models.{role}.{key} is not a setting")
+        _check(role, key, value)
+    settings = RoleSettings(**table)
+    if settings.base_url and not settings.adapter:
+        return RoleSettings(**{**table, "adapter": REMOTE})
+    return settings
+
+
+def _check(role: str, key: str, value: Any) -> None:
+    kinds, said = _KINDS.get(key, _TEXT)
+    wrong_bool = isinstance(value, bool) and bool not in kinds
+    if wrong_bool or not isinstance(value, kinds):
+        raise UsageError(f"models.{role}.{key} must be {said}")
+    if isinstance(value, int | float) and key != "trust_env" and not 0 < value < _FAR:
+        raise UsageError(f"models.{role}.{key} must be above 0 and below {_FAR}")
+    if key == "base_url" and not _is_http(str(value)):
+        raise UsageError(f"models.{role}.base_url must be an http or https address")
+
+
+def _is_http(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)

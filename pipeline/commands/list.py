@@ -1,0 +1,117 @@
+"""``muniment list``."""
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muniment.pipeline.options import Session, command
+
+if TYPE_CHECKING:
+    from muniment.store.ledger import Ledger
+
+KINDS = ("assets", "observations", "episodes", "candidates", "records", "runs")
+
+
+@command("list")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option("--status", help="Only candidates, records or episodes in this state.")
+@click.option("--family", help="Only assets of this family, such as image or chat.")
+@click.option("--observation-kind", help="Only observations of this kind, such as ocr.")
+@click.option("--asset", help="Only what rests on this asset (sha256:... or a path).")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
+@click.option("--jsonl", is_flag=True, help="One JSON object a line, a summary last.")
+def list_objects(session: Session, kind: str, jsonl: bool, **wanted: Any) -> None:
+    """List objects of one kind."""
+    from itertools import islice
+
+    from muniment.pipeline.output import to_json, write
+
+    with session.workspace().reading() as ledger:
+        found = islice(_objects(ledger, kind, wanted), wanted["limit"])
+        if jsonl:
+            count = 0
+            for count, item in enumerate(found, start=1):  # noqa: B007 (counted for the summary)
+                write(sys.stdout, to_json(item) + "\n")
+            write(sys.stdout, to_json({"type": "summary", "count": count}) + "\n")
+            return
+        items = list(found)
+        document = {"kind": kind, "count": len(items), "items": items}
+        session.output.answer(document, "\n".join(map(_line, items)))
+
+
+def _objects(ledger: "Ledger", kind: str, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from _LISTERS[kind](ledger, wanted)
+
+
+def _assets(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    family = wanted["family"]
+    where = ("a.family = ?", (family,)) if family else ("1", ())
+    for row in ledger.assets.rows(*where):
+        fields = row._asdict()
+        fields.pop("seq")
+        attempts = ledger.attempts.latest(row.seq)
+        yield {
+            "ref": row.id,
+            **fields,
+            "attempts": {attempt["reader"]: attempt["status"] for attempt in attempts},
+            "reasons": {a["reader"]: a["code"] for a in attempts if a["code"]},
+        }
+
+
+def _observations(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from muniment.pipeline.objects import observation_document
+    from muniment.pipeline.refs import resolve
+
+    where, values = ["1"], []
+    if wanted["observation_kind"]:
+        where.append("o.kind = ?")
+        values.append(wanted["observation_kind"])
+    if wanted["asset"]:
+        where.append("a.id = ?")
+        values.append(resolve(ledger, wanted["asset"]).id)
+    for row in ledger.evidence.live(" AND ".join(where) + " ORDER BY o.seq", tuple(values)):
+        yield {"ref": f"observation:{row.id}", **observation_document(ledger, row)}
+
+
+def _episodes(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    status = wanted["status"] or "open"
+    for found in ledger.episodes.all("e.status = ?", (status,)):
+        yield {"ref": f"episode:{found['id']}", **found}
+
+
+def _candidates(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    status = wanted["status"]
+    where = ("c.status = ? ORDER BY c.seq", (status,)) if status else ("1 ORDER BY c.seq", ())
+    for found in ledger.memory.candidates(*where):
+        yield {"ref": f"candidate:{found['id']}", **found}
+
+
+def _records(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    status = wanted["status"] or "active"
+    for found in ledger.memory.records("r.status = ? ORDER BY r.version_seq", (status,)):
+        yield {"ref": f"record:{found['id']}@{found['version']}", **found}
+
+
+def _runs(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for found in ledger.attempts.runs():
+        yield {"ref": f"run:{found['id']}", **found}
+
+
+_LISTERS = {
+    "assets": _assets,
+    "observations": _observations,
+    "episodes": _episodes,
+    "candidates": _candidates,
+    "records": _records,
+    "runs": _runs,
+}
+
+
+def _line(item: dict[str, Any]) -> str:
+    from muniment.pipeline.output import printable
+
+    told = item.get("title") or item.get("text") or item.get("name") or item.get("command") or ""
+    state = item.get("status") or item.get("kind") or item.get("family") or ""
+    return printable(f"{item['ref']}  {state}  {' '.join(told.split())[:100]}", one_line=True)

@@ -1,0 +1,169 @@
+"""Run stages in their order over one scope: the plumbing that ``ingest`` and the stage commands
+share.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muniment.adapters.ports import Limits
+from muniment.pipeline.options import Session
+from muniment.pipeline.progress import ProgressLine
+from muniment.pipeline.stages.run import Run, Tally, new_run_id
+from muniment.store.errors import ExitCode, UsageError
+from muniment.store.ledger import Ledger
+from muniment.store.scratch import scratch
+
+if TYPE_CHECKING:
+    from muniment.adapters.models.settings import ModelSettings
+
+STAGES = ("register", "observe", "group", "propose", "index")
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What one command asks of the stages."""
+
+    command: str
+    stages: tuple[str, ...]
+    register: Callable[[Run, bool], None] | None = None
+    dry_run: bool = False
+    retry_failed: bool = False
+    embeddings: bool = True
+    time_limit: float | None = None
+
+
+def perform(session: Session, orders: Orders) -> tuple[Tally, ExitCode]:
+    """Run the stages, keeping what was done when one is interrupted; return counts and code."""
+    workspace = session.workspace()
+    tally = Tally(new_run_id())
+    if orders.dry_run:
+        with workspace.planning() as ledger:
+            run = _run(session, ledger, tally, orders, None)
+            _plan(run, orders)
+            tally.standing_failures = ledger.attempts.standing_failures()
+        return tally, tally.exit_code
+    with workspace.writing() as ledger, scratch(workspace.root, workspace.scope) as folder:
+        run = _run(session, ledger, tally, orders, folder)
+        with _recorded(run, orders.command):
+            for stage in STAGES:
+                if stage in orders.stages:
+                    run.progress.start(stage)
+                    _STAGE[stage](run, orders, session)
+            run.progress.finish()
+            tally.standing_failures = ledger.attempts.standing_failures(run.id)
+    return tally, tally.exit_code
+
+
+@contextmanager
+def _recorded(run: Run, command: str) -> Iterator[None]:
+    """Keep that the run began and how it ended; a run that was killed has no end."""
+    with run.ledger.unit():
+        run.ledger.attempts.start_run(run.id, command)
+    code: int = ExitCode.FAILED
+    try:
+        yield
+        code = run.tally.exit_code
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+        raise
+    finally:
+        run.progress.finish()
+        with run.ledger.unit():
+            run.ledger.attempts.end_run(run.id, code, run.tally.counts)
+
+
+def _run(session: Session, ledger: Ledger, tally: Tally, orders: Orders, folder: Any) -> Run:
+    settings = session.settings
+    limit = orders.time_limit
+    return Run(
+        ledger=ledger,
+        settings=settings,
+        tally=tally,
+        progress=ProgressLine(sys.stderr, "never" if settings["quiet"] else settings["progress"]),
+        scratch=folder,
+        cache=settings.cache,
+        limits=_limits(settings.tables.get("limits", {})),
+        retry_failed=orders.retry_failed,
+        embeddings=orders.embeddings,
+        deadline=None if limit is None else time.monotonic() + limit,
+    )
+
+
+def _limits(table: dict[str, Any]) -> Limits:
+    try:
+        return Limits(**table)
+    except TypeError:
+        raise UsageError(
+            "the [limits] table names a limit that does not exist",
+            code="bad_config",
+            hint=f"known: {', '.join(Limits.__slots__)}",
+        ) from None
+
+
+def _plan(run: Run, orders: Orders) -> None:
+    """Say what would be done; the later stages depend on what is registered, so only counts."""
+    if "register" in orders.stages and orders.register is not None:
+        orders.register(run, True)
+
+
+def _register(run: Run, orders: Orders, _session: Session) -> None:
+    if orders.register is not None:
+        orders.register(run, False)
+
+
+def _observe(run: Run, _orders: Orders, session: Session) -> None:
+    from muniment.pipeline.executor import InProcess, Pool
+    from muniment.pipeline.stages.observe import Observation, setup_of
+
+    models = models_of(session)
+    setup = setup_of(run, models)
+    with Pool(setup, run.settings.jobs, tick=run.progress.tick) as pool:
+        Observation(run, models, InProcess(setup), pool).observe()
+
+
+def _group(run: Run, _orders: Orders, _session: Session) -> None:
+    from muniment.pipeline.stages.group import Groups
+
+    Groups(run).group()
+
+
+def _propose(run: Run, _orders: Orders, _session: Session) -> None:
+    from muniment.pipeline.stages.propose import propose
+
+    propose(run)
+
+
+def _index(run: Run, orders: Orders, session: Session) -> None:
+    from muniment.pipeline.stages.index import refresh_for
+
+    embedder = None
+    if orders.embeddings:
+        from muniment.adapters import registry
+
+        embedder = registry.model("embed", models_of(session))
+    refresh_for(run, embedder)
+
+
+def models_of(session: Session) -> "ModelSettings":
+    """Return the models that the settings name."""
+    from muniment.adapters.models.settings import ModelSettings
+
+    settings = session.settings
+    return ModelSettings.from_config(
+        settings.tables.get("models", {}),
+        offline=settings["offline"],
+        languages=tuple(settings["languages"]),
+    )
+
+
+_STAGE: dict[str, Callable[[Run, Orders, Session], None]] = {
+    "register": _register,
+    "observe": _observe,
+    "group": _group,
+    "propose": _propose,
+    "index": _index,
+}

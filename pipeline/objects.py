@@ -1,0 +1,137 @@
+"""Any object of a scope as a plain document, with its provenance."""
+
+import json
+from typing import Any
+
+from muniment.pipeline.output import path_fields
+from muniment.pipeline.refs import Ref
+from muniment.store.errors import NotFoundError
+from muniment.store.ledger import Ledger
+from muniment.store.rows import ObservationRow
+
+
+def describe(ledger: Ledger, ref: Ref) -> dict[str, Any]:
+    """Return the object that a reference names."""
+    found = _DESCRIBERS[ref.kind](ledger, ref)
+    if found is None:
+        raise NotFoundError(
+            f"no {ref.kind} {ref.id} in this scope", hint=f"see: muniment list {ref.kind}s"
+        )
+    return {"ref": str(ref), "object": ref.kind, **found}
+
+
+def _asset(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    row = ledger.assets.row(ref.id)
+    if row is None:
+        return None
+    times = ledger.evidence.times(ref.id)
+    return {
+        "id": row.id,
+        "name": row.name,
+        "size": row.size,
+        "media_type": row.media_type,
+        "family": row.family,
+        "storage": row.storage,
+        "derived": row.derived,
+        "captured": times[0] if times else None,
+        "captured_claims": times,
+        "place": ledger.evidence.place(ref.id),
+        "sightings": [_sighting(found) for found in ledger.assets.sightings(ref.id)],
+        "attempts": ledger.attempts.latest(row.seq),
+        "derived_assets": [
+            {**found, "locator": json.loads(found["locator"] or "null")}
+            for found in ledger.assets.derivations(ref.id)
+        ],
+        "observations": [f"observation:{found.id}" for found in ledger.evidence.of_asset(ref.id)],
+    }
+
+
+def _sighting(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, **path_fields(bytes(found["path"])), "metadata": json.loads(found["metadata"])}
+
+
+def _observation(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    row = ledger.evidence.get(ref.id)
+    return None if row is None else observation_document(ledger, row)
+
+
+def observation_document(ledger: Ledger, row: ObservationRow) -> dict[str, Any]:
+    """Return an observation with its producer in words and its file's name."""
+    fields = row._asdict()
+    fields.pop("seq")
+    asset = ledger.assets.row(row.asset)
+    return {
+        **fields,
+        "producer": {"fingerprint": row.producer, **ledger.evidence.producer_of(row.producer)},
+        "live": ledger.evidence.is_live(row.id),
+        "name": asset.name if asset else None,
+        "media_type": asset.media_type if asset else None,
+        "episode": ledger.episodes.of_observations([row.id]).get(row.id),
+    }
+
+
+def _episode(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    found = ledger.episodes.get(ref.id)
+    if found is None:
+        return None
+    members = [f"observation:{member}" for member in ledger.episodes.members(ref.id)]
+    return {**_without_numbers(found), "members": members}
+
+
+def _record(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    versions = list(ledger.memory.records("r.id = ? ORDER BY r.version", (ref.id,)))
+    wanted = [found for found in versions if ref.version in {None, found["version"]}]
+    if not wanted:
+        return None
+    return {
+        **_without_numbers(wanted[-1]),
+        "executable": False,
+        "grants_permissions": False,
+        "evidence": _evidence(ledger, wanted[-1]["evidence"]),
+        "revisions": ledger.memory.revisions(ref.id),
+    }
+
+
+def _candidate(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    found = next(ledger.memory.candidates("c.id = ?", (ref.id,)), None)
+    if found is None:
+        return None
+    return {**_without_numbers(found), "evidence": _evidence(ledger, found["evidence"])}
+
+
+def _run(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    return next((found for found in ledger.attempts.runs() if found["id"] == ref.id), None)
+
+
+def _evidence(ledger: Ledger, evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each quote where it is to be found."""
+    documents = []
+    for item in evidence:
+        row = ledger.evidence.get(item["observation"])
+        asset = ledger.assets.row(row.asset) if row else None
+        documents.append(
+            {
+                **item,
+                "asset": row.asset if row else None,
+                "name": asset.name if asset else None,
+                "locator": row.locator if row else None,
+                "origin": row.origin if row else None,
+            }
+        )
+    return documents
+
+
+def _without_numbers(found: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the ledger's own row numbers."""
+    inner = {"seq", "version_seq", "revision_seq", "valid_sort"}
+    return {name: value for name, value in found.items() if name not in inner}
+
+
+_DESCRIBERS = {
+    "asset": _asset,
+    "observation": _observation,
+    "episode": _episode,
+    "record": _record,
+    "candidate": _candidate,
+    "run": _run,
+}

@@ -1,0 +1,98 @@
+"""Options that every command shares, spelt once and accepted before or after the command."""
+
+import functools
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from muniment.pipeline.output import Output
+
+if TYPE_CHECKING:
+    from muniment.pipeline.settings import Settings
+    from muniment.pipeline.workspace import Workspace
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_GLOBAL = (
+    click.option("--root", metavar="DIR", help="The directory that holds the store."),
+    click.option("--tenant", metavar="ID", help="Tenant of the scope (local)."),
+    click.option("--user", metavar="ID", help="User of the scope (me)."),
+    click.option("--namespace", metavar="ID", help="Namespace of the scope (personal)."),
+    click.option("--agent", metavar="ID", help="Agent that asks; kept as provenance."),
+    click.option("--session", metavar="ID", help="Session; kept as provenance."),
+    click.option("--config", metavar="FILE", help="Configuration file (TOML)."),
+    click.option("--json", "json", is_flag=True, default=None, help="Print one JSON document."),
+    click.option("-q", "--quiet", is_flag=True, default=None, help="Only the answer and errors."),
+    click.option("-v", "--verbose", is_flag=True, default=None, help="Say more on stderr."),
+    click.option("--progress", type=click.Choice(["auto", "always", "never"]), default=None,
+                 help="When to draw progress on stderr."),
+    click.option("--offline", is_flag=True, default=None, help="Refuse every remote adapter."),
+    click.option("--lock-wait", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+                 help="How long to wait for another process."),
+    click.option("--debug", is_flag=True, default=None, help="Show tracebacks."),
+)  # fmt: skip
+_NAMES = (
+    "root", "tenant", "user", "namespace", "agent", "session", "config", "json", "quiet",
+    "verbose", "progress", "offline", "lock_wait", "debug",
+)  # fmt: skip
+
+
+def global_options(function: Function) -> Function:
+    """Add the global options to a group or command."""
+    for option in reversed(_GLOBAL):
+        function = option(function)
+    return function
+
+
+class Session:
+    """What one invocation knows: the flags given before and after the command."""
+
+    def __init__(self, flags: dict[str, Any] | None = None) -> None:
+        self._flags = flags or {}
+        self._settings: Settings | None = None
+
+    def add(self, flags: dict[str, Any]) -> None:
+        """Let flags after the command beat those before it."""
+        self._flags |= {name: value for name, value in flags.items() if value is not None}
+        self._settings = None
+
+    @property
+    def settings(self) -> "Settings":
+        """The effective settings, read at first use."""
+        if self._settings is None:
+            from muniment.pipeline.settings import load
+
+            self._settings = load(self._flags, os.environ, self._flags.get("config"))
+        return self._settings
+
+    @property
+    def output(self) -> Output:
+        """The streams as the settings want them."""
+        settings = self.settings
+        return Output(
+            as_json=settings["json"], quiet=settings["quiet"], verbose=settings["verbose"]
+        )
+
+    def workspace(self) -> "Workspace":
+        """Name the root and scope; nothing is opened yet."""
+        from muniment.pipeline.workspace import Workspace
+
+        return Workspace(self.settings)
+
+
+def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command that takes the global options and gets the session first."""
+
+    def wrap(function: Callable[..., Any]) -> click.Command:
+        @click.pass_context
+        @functools.wraps(function)
+        def run(context: click.Context, /, **flags: Any) -> Any:
+            session = context.ensure_object(Session)
+            session.add({key: flags.pop(key) for key in _NAMES})
+            return function(session, **flags)
+
+        return click.command(name, **attributes)(global_options(run))
+
+    return wrap

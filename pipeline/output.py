@@ -1,0 +1,93 @@
+"""What a person or a program sees: the one answer on stdout, everything else on stderr."""
+
+import json
+import sys
+import unicodedata
+from typing import IO, Any
+
+# What may act on a terminal or reorder a line: C0, C1, and the bidirectional controls.
+_SAFE = {"\n", "\t"}
+_BIDI = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
+
+
+def printable(text: str, *, one_line: bool = False) -> str:
+    """Neutralise control characters and terminal escapes of text from outside."""
+    return "".join(
+        char if _is_harmless(char, one_line=one_line) else _escaped(char) for char in text
+    )
+
+
+def _is_harmless(char: str, *, one_line: bool) -> bool:
+    if char in _SAFE:
+        return not one_line
+    if char in _BIDI:
+        return False
+    return unicodedata.category(char) not in {"Cc", "Cs", "Zl", "Zp"}
+
+
+def _escaped(char: str) -> str:
+    point = ord(char)
+    return f"\\x{point:02x}" if point <= 0xFF else f"\\u{point:04x}"  # noqa: PLR2004 (a byte)
+
+
+def path_fields(path: bytes) -> dict[str, str]:
+    """Return ``path`` for reading, and ``path_b64`` when it is not UTF-8 (names are bytes)."""
+    try:
+        return {"path": path.decode("utf-8")}
+    except UnicodeDecodeError:
+        import base64
+
+        text = path.decode("utf-8", "replace")
+        return {"path": text, "path_b64": base64.b64encode(path).decode("ascii")}
+
+
+class Output:
+    """The two streams of one command."""
+
+    def __init__(
+        self, *, as_json: bool = False, quiet: bool = False, verbose: bool = False
+    ) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self.verbose = verbose
+
+    def answer(self, document: Any, text: str) -> None:
+        """Print the answer: the document under ``--json``, else the text."""
+        if self.as_json:
+            self.document(document)
+        else:
+            write(sys.stdout, text if text.endswith("\n") or not text else text + "\n")
+
+    def document(self, document: Any) -> None:
+        """Print one JSON document on one line."""
+        write(sys.stdout, to_json(document) + "\n")
+
+    def note(self, text: str) -> None:
+        """Say something that nobody needs to act on."""
+        if not self.quiet:
+            write(sys.stderr, printable(text) + "\n")
+
+    def detail(self, text: str) -> None:
+        """Say something under ``-v`` only."""
+        if self.verbose:
+            self.note(text)
+
+    def warn(self, text: str) -> None:
+        """Say something that a person should look at, even under ``-q``."""
+        write(sys.stderr, printable(text, one_line=True) + "\n")
+
+
+def write(stream: IO[str], text: str) -> None:
+    """Write and flush, so that what was said is seen even when the process dies."""
+    stream.write(text)
+    stream.flush()
+
+
+def to_json(document: Any) -> str:
+    """Encode a document as UTF-8 JSON; lone surrogates are escaped, NaN is refused."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(document, allow_nan=False)
+    return text

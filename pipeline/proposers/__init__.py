@@ -1,0 +1,1 @@
+"""Proposers: what turns passages of observations into candidates for memory."""

@@ -1,0 +1,1 @@
+"""The query side: search, fuse, resolve, gate, select within a budget, pack."""

@@ -1,0 +1,119 @@
+"""Tell whether what was found is about the question at all.
+
+One shared common word is not evidence: the question's telling words are weighed by their rarity,
+and one item has to hold enough of that weight by itself. Words that no document holds at all weigh
+most, so a question about something never mentioned stays unanswered.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+from muniment.pipeline.recall.items import Item
+from muniment.pipeline.recall.query import Query
+from muniment.store.text.query import covered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Measured with tests/unit/pipeline/recall/test_coverage_pairs.py: the shares of the weight that
+# answerable and unanswerable questions reach lie on both sides of these.
+SUPPORTED_SHARE = 0.6
+PARTIAL_SHARE = 0.42
+
+# A word that only frames the question ("how many", "when", "photo") need not come back.
+_FRAME_WEIGHT = 0.1
+# A name that the evidence lacks says more than any other missing word.
+_NAME_WEIGHT = 1.5
+_LEAST_DOCUMENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityThresholds:
+    """Cosines from which one item supports, or partly supports, a question without its words."""
+
+    supported: float
+    partial: float
+
+
+# Each belongs to one embedder: cosines of different models lie in different ranges. Unknown models
+# never support by themselves.
+SIMILARITIES: Mapping[str, SimilarityThresholds] = {
+    "multilingual-e5-small": SimilarityThresholds(supported=0.90, partial=0.87),
+}
+UNKNOWN_MODEL = SimilarityThresholds(supported=2.0, partial=2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``coverage`` is ``supported``, ``partial`` or ``none``; ``missing`` names uncovered words."""
+
+    coverage: str
+    share: float
+    missing: tuple[str, ...]
+
+
+def weights_of(query: Query, idf: Mapping[str, float], documents: int) -> dict[str, float]:
+    """Return what each unit of a query weighs.
+
+    In a store of a few notes every word is rare, so rarity is smoothed as if there were more.
+    """
+    floor = log(1 + _LEAST_DOCUMENTS / max(documents, 1)) if documents < _LEAST_DOCUMENTS else 0.0
+    weights = {}
+    for unit in query.analysis.units:
+        weight = idf.get(unit.text, 1.0) + floor
+        if unit.text in query.frame:
+            weight *= _FRAME_WEIGHT
+        if unit.text in query.names:
+            weight *= _NAME_WEIGHT
+        weights[unit.text] = weight
+    return weights
+
+
+def measure(query: Query, weights: Mapping[str, float], texts: "Iterable[str]") -> float:
+    """Return the share (0..1) of a query's weight that texts hold together."""
+    held = covered(query.analysis, "\n".join(texts), weights)
+    return held.weight / held.total if held.total else 0.0
+
+
+def judge(
+    query: Query,
+    weights: Mapping[str, float],
+    items: Sequence[Item],
+    similarities: SimilarityThresholds = UNKNOWN_MODEL,
+) -> Judgement:
+    """Judge what was selected; items carry their own coverage and similarity."""
+    share = max((item.coverage for item in items), default=0.0)
+    similarity = max((item.similarity or 0.0 for item in items), default=0.0)
+    missing = _missing(query, weights, items)
+    if not items:
+        return Judgement("none", 0.0, missing)
+    if share >= SUPPORTED_SHARE or similarity >= similarities.supported:
+        conflicted = any(item.status == "conflicted" for item in items)
+        return Judgement("partial" if conflicted else "supported", share, missing)
+    if share >= PARTIAL_SHARE or similarity >= similarities.partial:
+        return Judgement("partial", share, missing)
+    return Judgement("none", share, missing)
+
+
+def _missing(
+    query: Query, weights: Mapping[str, float], items: Sequence[Item]
+) -> tuple[str, ...]:
+    text = "\n".join(searched_text(item) for item in items)
+    found = covered(query.analysis, text, weights).units
+    return tuple(
+        unit.text
+        for unit in query.analysis.units
+        if unit.text not in found and unit.text not in query.frame
+    )
+
+
+def searched_text(item: Item) -> str:
+    """Return what an item says and is called by: its text, who spoke, the file's name, its day."""
+    from muniment.pipeline.stages.documents import date_words
+
+    parts = [item.text, date_words(item.time)]
+    for proof in item.proofs:
+        parts += [proof.quote, proof.row.author or "", proof.asset.name]
+    return "\n".join(parts)

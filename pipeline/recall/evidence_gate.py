@@ -1,0 +1,55 @@
+"""Let through only what can be proven: a live observation whose asset still has its SHA-256."""
+
+from collections.abc import Iterable
+
+from muniment.store.errors import DamageError
+from muniment.store.ledger import Ledger
+from muniment.store.ledger.changes import AssetFacts, Changes
+from muniment.store.seals import Seals
+
+
+class EvidenceGate:
+    """Checks each asset at most once a recall; ``dropped`` counts the observations that failed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._changes = Changes(ledger.database)
+        self._seals = Seals(ledger.paths.index)
+        self._facts: dict[str, AssetFacts | None] = {}
+        self._intact: dict[str, bool] = {}
+
+    def facts(self, asset: str) -> AssetFacts | None:
+        """Return what is known of an asset, from the ledger."""
+        if asset not in self._facts:
+            self.load([asset])
+        return self._facts[asset]
+
+    def load(self, assets: Iterable[str]) -> None:
+        """Read the facts of many assets at once."""
+        wanted = [asset for asset in dict.fromkeys(assets) if asset not in self._facts]
+        found = self._changes.assets(wanted) if wanted else {}
+        for asset in wanted:
+            self._facts[asset] = found.get(asset)
+
+    def passes(self, asset: str) -> bool:
+        """Tell whether an asset exists and still has its bytes and hash."""
+        if asset not in self._intact:
+            self._intact[asset] = self._check(asset)
+        return self._intact[asset]
+
+    def close(self) -> None:
+        """Let the seals go."""
+        self._seals.close()
+
+    def _check(self, asset: str) -> bool:
+        facts = self.facts(asset)
+        if facts is None:
+            return False
+        if facts.storage == "file":
+            path = self._ledger.assets.file(asset)
+            return self._seals.intact(path, asset, facts.size)
+        try:
+            self._ledger.assets.check(facts.number, asset, facts.size, facts.storage)
+        except DamageError:
+            return False
+        return True

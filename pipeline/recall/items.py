@@ -1,0 +1,43 @@
+"""What recall carries from a hit to a line of the pack."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muniment.store.ledger.changes import AssetFacts
+    from muniment.store.rows import ObservationRow
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One piece of live evidence: ``quote`` is an exact part of the observation's text."""
+
+    row: "ObservationRow"
+    asset: "AssetFacts"
+    quote: str
+
+
+@dataclass(slots=True)
+class Item:
+    """One claim that may enter the pack, with the evidence that passed the gate.
+
+    ``coverage`` is the share of the query's weight that it holds, ``similarity`` its cosine to the
+    query where vectors were used. ``status`` is a record's.
+    """
+
+    ref: str
+    plane: str
+    kind: str
+    text: str
+    time: str | None
+    proofs: list[Proof]
+    score: float = 0.0
+    signals: dict[str, int] = field(default_factory=dict)
+    group: str | None = None
+    asset: str | None = None
+    status: str = "active"
+    pinned: bool = False
+    importance: float = 0.5
+    coverage: float = 0.0
+    similarity: float | None = None
+    duplicates: int = 0

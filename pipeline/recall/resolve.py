@@ -1,0 +1,250 @@
+"""Turn refs into live items: records in force, live observations, assets that are still whole.
+
+A ref that leads to none is dropped and counted; nothing that was only found is ever returned.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from muniment.pipeline.recall.evidence_gate import EvidenceGate
+from muniment.pipeline.recall.fuse import Fused
+from muniment.pipeline.recall.items import Item, Proof
+from muniment.pipeline.recall.request import Filters
+from muniment.store.ledger import Ledger
+from muniment.store.ledger.lookup import Lookup
+from muniment.store.rows import ObservationRow
+from muniment.store.times import sort_key
+
+OWN_ORIGINS = ("user", "external", "media", "third_party")
+ASSISTANT_ORIGINS = ("agent", "tool")
+_EPISODE_PROOFS = 3
+_EPISODE_MEMBERS = 400
+_PART_CHARACTERS = 240
+_CUT_CHARACTERS = 100
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+
+
+class Resolver:
+    """Resolves the hits of one recall; ``failed`` counts what the evidence gate dropped."""
+
+    def __init__(
+        self, ledger: Ledger, filters: Filters, now: str, *, with_assistant: bool
+    ) -> None:
+        self.gate = EvidenceGate(ledger)
+        self.failed = 0
+        self._ledger = ledger
+        self._lookup = Lookup(ledger.database)
+        self._filters = filters
+        self._now = now
+        self._at = filters.as_of or now
+        self._origins = OWN_ORIGINS + (ASSISTANT_ORIGINS if with_assistant else ())
+
+    # --- observations ----------------------------------------------------------------------------
+
+    def observations(self, hits: Sequence[Fused]) -> list[Item]:
+        """Return the items of observation hits, best first."""
+        rows = self.rows(hit.key.removeprefix("observation:") for hit in hits)
+        items = []
+        for hit in hits:
+            row = rows.get(hit.key.removeprefix("observation:"))
+            item = None if row is None else self.observation(row)
+            if item is not None:
+                item.score, item.signals = hit.score, hit.signals
+                items.append(item)
+        return items
+
+    def rows(self, ids: Iterable[str]) -> dict[str, ObservationRow]:
+        """Return those observations that are live, of an origin asked for, and known in time."""
+        rows = self._ledger.evidence.live_by_id(ids)
+        kept = {key: row for key, row in rows.items() if self._may_answer(row)}
+        if self._filters.known_at is not None and kept:
+            known = self._lookup.known(kept, self._filters.known_at)
+            kept = {key: row for key, row in kept.items() if key in known}
+        self.gate.load(row.asset for row in kept.values())
+        return kept
+
+    def observation(self, row: ObservationRow, quote: str | None = None) -> Item | None:
+        """Return the item of one live observation whose asset passes the gate."""
+        proof = self._proof(row, row.text if quote is None else quote)
+        if proof is None:
+            return None
+        return Item(
+            ref=f"observation:{row.id}",
+            plane="observation",
+            kind=row.kind,
+            text=row.text,
+            time=time_of(row),
+            proofs=[proof],
+            group=row.thread or row.asset,
+            asset=row.asset,
+        )
+
+    def _may_answer(self, row: ObservationRow) -> bool:
+        if row.origin not in self._origins:
+            return False
+        as_of = self._filters.as_of
+        return as_of is None or row.instant is None or row.instant <= as_of
+
+    def _proof(self, row: ObservationRow, quote: str) -> Proof | None:
+        asset = self.gate.facts(row.asset)
+        if asset is None or quote not in row.text or not self.gate.passes(row.asset):
+            self.failed += 1
+            return None
+        return Proof(row, asset, quote)
+
+    # --- records ---------------------------------------------------------------------------------
+
+    def records(self, hits: Sequence[Fused]) -> list[Item]:
+        """Return the items of record hits that are in force, best first."""
+        versions = {hit.key: _version(hit.key) for hit in hits}
+        found = {
+            (record["id"], record["version"]): record
+            for record in self._lookup.record_versions(versions.values())
+        }
+        items = []
+        for hit in hits:
+            record = found.get(versions[hit.key])
+            item = None if record is None else self.record(record)
+            if item is not None:
+                item.score, item.signals = hit.score, hit.signals
+                items.append(item)
+        return items
+
+    def standing(self, limit: int) -> list[Item]:
+        """Return what always holds: pinned records, preferences, instructions."""
+        items = (self.record(record) for record in self._lookup.standing(limit))
+        return [item for item in items if item is not None]
+
+    def record(self, record: dict[str, Any]) -> Item | None:
+        """Return the item of a record version, null when it is not in force or not proven."""
+        status = self._status_in_force(record)
+        if status is None or not self._kind_wanted(record["kind"]):
+            return None
+        proofs = self._record_proofs(record["evidence"])
+        if not proofs:
+            return None
+        return Item(
+            ref=f"record:{record['id']}@{record['version']}",
+            plane="record",
+            kind=record["kind"],
+            text=record["text"],
+            time=_moment_text(record["valid_at"]) or time_of(proofs[0].row),
+            proofs=proofs,
+            asset=proofs[0].row.asset,
+            group=record["id"],
+            status=status,
+            pinned=record["pinned"],
+            importance=record["importance"],
+        )
+
+    def _record_proofs(self, evidence: list[dict[str, Any]]) -> list[Proof]:
+        rows = self.rows(item["observation"] for item in evidence)
+        proofs = []
+        for item in evidence:
+            row = rows.get(item["observation"])
+            if row is not None and row.text[item["start"] : item["end"]] == item["quote"]:
+                proof = self._proof(row, item["quote"])
+                proofs += [proof] if proof else []
+        return proofs
+
+    def _status_in_force(self, record: dict[str, Any]) -> str | None:
+        """Return the state that lets a version answer this request, or null."""
+        status, closes = record["status"], record["invalid_at"]
+        if self._filters.known_at is not None:
+            state = self._lookup.state_at(record["id"], record["version"], self._filters.known_at)
+            if state is None:
+                return None
+            status, closes = state[0], json.loads(state[1]) if state[1] else None
+        if status not in allowed_states(self._filters):
+            return None
+        if record["valid_sort"] is not None and record["valid_sort"] > self._at:
+            return None
+        closed = sort_key(closes)
+        past = closed is not None and closed <= self._at
+        return None if past and not self._filters.include_history else status
+
+    def _kind_wanted(self, kind: str) -> bool:
+        kinds = self._filters.kinds
+        return not kinds or "record" in kinds or kind in kinds
+
+    # --- episodes --------------------------------------------------------------------------------
+
+    def episodes(self, hits: Sequence[Fused]) -> list[Item]:
+        """Return the items of episode hits whose gist is proven by live members, best first."""
+        items = []
+        for hit in hits:
+            episode = self._ledger.episodes.get(hit.key.removeprefix("episode:"))
+            item = None if episode is None else self._episode(episode)
+            if item is not None:
+                item.score, item.signals = hit.score, hit.signals
+                items.append(item)
+        return items
+
+    def _episode(self, episode: dict[str, Any]) -> Item | None:
+        members = self._ledger.episodes.members(episode["id"])[:_EPISODE_MEMBERS]
+        rows = self.rows(members)
+        quoted = _quoted_members(episode["gist"], [rows[key] for key in members if key in rows])
+        proofs = [self._proof(row, quote) for row, quote in quoted]
+        proven = [proof for proof in proofs if proof is not None]
+        if not proven:
+            return None
+        # Only what the shown members say themselves: the rest of a gist would be unproven.
+        said = " … ".join(dict.fromkeys(proof.quote for proof in proven))
+        return Item(
+            ref=f"episode:{episode['id']}",
+            plane="episode",
+            kind=episode["kind"],
+            text=f"{episode['title']}: {said}",
+            time=_moment_text(episode["start"]),
+            proofs=proven,
+            group=episode["id"],
+            asset=proven[0].row.asset,
+        )
+
+
+def allowed_states(filters: Filters) -> frozenset[str]:
+    """Return the record states that may answer under these filters."""
+    states = {"active", "conflicted"}
+    if filters.as_of or filters.include_history:
+        states.add("superseded")
+    if filters.include_archived:
+        states.add("archived")
+    return frozenset(states)
+
+
+def time_of(row: ObservationRow) -> str | None:
+    """Return an observation's time: an instant, or wall time where no zone is known."""
+    return _moment_text(row.occurred) or row.instant
+
+
+def _moment_text(moment: Mapping[str, Any] | None) -> str | None:
+    return None if moment is None else moment["utc"] or moment["local"]
+
+
+def _version(ref: str) -> tuple[str, int]:
+    record, _, version = ref.removeprefix("record:").rpartition("@")
+    return record, int(version)
+
+
+def _quoted_members(gist: str, rows: Sequence[ObservationRow]) -> list[tuple[ObservationRow, str]]:
+    """Return the members that a gist quotes, each with its first words that stand in it."""
+    found = []
+    for row in rows:
+        quote = next((part for part in _parts(row.text) if _stands_in(part, gist)), None)
+        if quote is not None:
+            found.append((row, quote))
+        if len(found) == _EPISODE_PROOFS:
+            break
+    return found
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip()[:_PART_CHARACTERS] for part in _SENTENCE_END.split(text) if part.strip()]
+
+
+def _stands_in(part: str, gist: str) -> bool:
+    """Compare without regard to white space; a gist cuts long sentences."""
+    folded = " ".join(part.split())
+    return folded in gist or (len(folded) > _CUT_CHARACTERS and folded[:_CUT_CHARACTERS] in gist)

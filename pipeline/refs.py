@@ -1,0 +1,51 @@
+"""References: ``kind:id``, ``sha256:…``, else a path (``path:`` forces it)."""
+
+import os
+import re
+from typing import NamedTuple
+
+from muniment.store.errors import NotFoundError, UsageError
+from muniment.store.ledger import Ledger
+
+KINDS = ("asset", "observation", "episode", "candidate", "record", "run")
+_PREFIXES = {"obs": "observation", "ep": "episode", "cand": "candidate", "rec": "record",
+             "run": "run"}  # fmt: skip
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class Ref(NamedTuple):
+    """An object by kind and id; ``version`` for ``record:rec_…@2``."""
+
+    kind: str
+    id: str
+    version: int | None = None
+
+    def __str__(self) -> str:
+        """Return the reference as it is written."""
+        return f"{self.kind}:{self.id}" + (f"@{self.version}" if self.version else "")
+
+
+def resolve(ledger: Ledger, text: str) -> Ref:
+    """Return what a reference names; raise ``NotFoundError`` when nothing, or not one thing."""
+    kind, _, rest = text.partition(":")
+    if _DIGEST.fullmatch(text):
+        return Ref("asset", text)
+    if kind in KINDS and rest:
+        identity, _, version = rest.partition("@")
+        if version and not version.isdecimal():
+            raise UsageError(f"{text!r} has a version that is not a number")
+        return Ref(kind, identity, int(version) if version else None)
+    prefix = text.partition("_")[0]
+    if prefix in _PREFIXES and "/" not in text:
+        return Ref(_PREFIXES[prefix], text)
+    return _by_path(ledger, rest if kind == "path" else text)
+
+
+def _by_path(ledger: Ledger, text: str) -> Ref:
+    path = os.path.abspath(os.fsencode(text))  # noqa: PTH100 (a name is bytes here)
+    found = ledger.assets.at_path(path)
+    if not found:
+        raise NotFoundError(
+            "nothing was seen at this path", hint="see: muniment list assets", path=text
+        )
+    return Ref("asset", found[0])

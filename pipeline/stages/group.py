@@ -1,0 +1,118 @@
+"""Group: observations to episodes, touching only the runs that something new fell into."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+from muniment.pipeline.episode_drafts import EpisodeDraft, EpisodeInput, GroupKey
+from muniment.pipeline.episodes import THREAD_GAP, gap_of, group_key, group_rows
+from muniment.pipeline.stages.run import Run
+from muniment.store.ledger.grouping import AssetFacts
+from muniment.store.rows import ObservationRow
+
+STAGE = "group"
+BATCH = 5_000
+SAMPLE_CHARACTERS = 2_000
+
+
+class Groups:
+    """One group stage."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._ledger = run.ledger
+        self._facts: dict[int, AssetFacts] = {}
+
+    def group(self) -> None:
+        """Bring the episodes up to date with every observation since the last time."""
+        attempts = self._ledger.attempts
+        mark = attempts.mark(STAGE)
+        while touched := self._ledger.grouping.touched(mark, BATCH):
+            mark = touched[-1][0]
+            self._facts.clear()
+            with self._ledger.unit():
+                for key, rows in self._neighbourhoods(touched):
+                    for draft in group_rows(key, rows):
+                        self._put(draft)
+                attempts.set_mark(STAGE, mark)
+
+    def _neighbourhoods(
+        self, touched: list[tuple[int, int]]
+    ) -> Iterator[tuple[GroupKey, list[EpisodeInput]]]:
+        """Yield each touched key with all the rows that its episodes depend on, once a run."""
+        done: set[int] = set()
+        for number, asset in touched:
+            if number in done:
+                continue
+            row = self._row(number)
+            key = group_key(self._input(row, asset))
+            members = self._members(key, row, asset)
+            inputs = [self._input(self._row(seq), owner) for seq, owner in members]
+            done.update(seq for seq, _ in members)
+            yield key, [item for item in inputs if group_key(item) == key]
+
+    def _members(self, key: GroupKey, row: ObservationRow, asset: int) -> list[tuple[int, int]]:
+        grouping = self._ledger.grouping
+        gap = gap_of(key)
+        if key.kind in {"conversation", "mail"} and row.thread is not None:
+            gap = THREAD_GAP if key.kind == "conversation" else timedelta.max
+            return [(seq, asset) for seq in grouping.thread_run(row.thread, row.instant, gap)]
+        if gap is not None and row.instant is not None:
+            return [
+                (seq, owner)
+                for owner in dict.fromkeys(grouping.media_run(row.instant, gap))
+                for seq in grouping.of_asset(owner)
+            ]
+        return [(seq, asset) for seq in grouping.of_asset(asset)]
+
+    def _row(self, number: int) -> ObservationRow:
+        return next(self._ledger.evidence.live("o.seq = ?", (number,)))
+
+    def _input(self, row: ObservationRow, asset: int) -> EpisodeInput:
+        if asset not in self._facts:
+            self._facts[asset] = self._ledger.grouping.facts(asset)
+        facts = self._facts[asset]
+        return EpisodeInput(
+            observation=row.id,
+            asset=facts.asset,
+            family=facts.family,
+            kind=row.kind,
+            instant=row.instant,
+            thread=row.thread,
+            author=row.author,
+            place=facts.place,
+            source=facts.source,
+            duration_ms=facts.duration_ms,
+            name=facts.name,
+            text=row.text[:SAMPLE_CHARACTERS],
+            occurred=row.occurred or _moment(facts),
+            position=row.seq,
+        )
+
+    def _put(self, draft: EpisodeDraft) -> None:
+        fields: dict[str, Any] = {
+            "kind": draft.kind, "title": draft.title, "gist": draft.gist,
+            "gist_basis": draft.gist_basis, "start": draft.start, "end": draft.end,
+            "participants": list(draft.participants), "place": draft.place,
+            "source": draft.source, "status": "open",
+        }  # fmt: skip
+        before = set(self._ledger.episodes.of_observations(draft.members).values())
+        number, changed = self._ledger.episodes.put(draft.id, draft.anchor, draft.rule, fields)
+        self._ledger.episodes.join(number, draft.members)
+        if changed:
+            self._run.tally.add("episodes")
+        self._retire(before - {draft.id})
+
+    def _retire(self, episodes: Iterable[str]) -> None:
+        """Mark episodes whose members have all moved on."""
+        for episode in sorted(episodes):
+            known = self._ledger.episodes.get(episode)
+            if known and not self._ledger.episodes.count_members(known["seq"]):
+                self._ledger.episodes.put(
+                    episode, known["anchor"], known["rule"], {**known, "status": "merged"}
+                )
+
+
+def _moment(facts: AssetFacts) -> dict[str, Any] | None:
+    return None if facts.moment is None else dict(json.loads(facts.moment))

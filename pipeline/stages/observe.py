@@ -1,0 +1,179 @@
+"""Observe: asset to observations, by every reader that has not finished with it.
+
+Light text is read in this process; the rest in worker processes, one lane a model role. Each
+asset and reader is one transaction, so an interruption costs at most the item in hand.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muniment.adapters import registry
+from muniment.adapters.ports import ReaderSpec, Source
+from muniment.pipeline.stages.reading import STAGE, Channels, Prepared, ReadingWriter
+from muniment.pipeline.stages.run import Run
+from muniment.pipeline.tasks import Executor, ReaderSetup, Task, TaskResult
+from muniment.store.ids import digest
+from muniment.store.rows import AssetRow
+
+if TYPE_CHECKING:
+    from muniment.adapters.models.settings import ModelSettings
+
+# Light assets are committed in groups of this many; each heavy one by itself.
+GROUP = 128
+LANES = ("inline", "parse", "ocr", "transcribe")
+# What nobody reads is a result, too: it has a status and a reason.
+_UNREAD = {"empty": ("empty", "empty_file", "the file has no bytes")}
+_NO_READER = ("unsupported", "no_reader", "no reader for this kind of file")
+
+
+class Observation:
+    """One observe stage: what is to do, in which lane, and what came of it."""
+
+    def __init__(self, run: Run, models: "ModelSettings", light: Executor, heavy: Executor) -> None:
+        self._run = run
+        self._models = models
+        self._light = light
+        self._heavy = heavy
+
+    def observe(self) -> None:
+        """Read whatever is not read yet, light text first."""
+        me = tuple(self._run.settings["me"])
+        channels = [Channels.of(reader, self._models, me) for reader in registry.readers()]
+        self._name_unread([channel.reader for channel in channels])
+        inline = [channel for channel in channels if channel.reader.lane == "inline"]
+        self._read(inline, self._light, GROUP)
+        self._read([channel for channel in channels if channel not in inline], self._heavy, 1)
+
+    def _read(self, channels: list[Channels], executor: Executor, group: int) -> None:
+        again = self._run.retry_failed
+        work = {c.reader.name: self._to_do(c, retry_failed=again) for c in channels}
+        total = sum(map(len, work.values()))
+        if not total:
+            return
+        self._run.progress.start("observe", total)
+        writers = {c.reader.name: ReadingWriter(self._run, c) for c in channels}
+        pending: dict[str, tuple[ReaderSpec, AssetRow]] = {}
+        batch = _Batch(self._run, group)
+        for result in executor.run(self._tasks(channels, work, pending)):
+            reader, asset = pending.pop(result.key)
+            batch.add(writers[reader.name], asset, result)
+            if self._run.out_of_time:
+                self._run.tally.warnings.append("time_limit")
+                break
+        batch.commit()
+        for channel in channels:
+            self._advance(channel)
+
+    def _to_do(self, channel: Channels, *, retry_failed: bool = False) -> list[AssetRow]:
+        attempts = self._run.ledger.attempts
+        after = 0 if retry_failed else attempts.mark(STAGE, channel.fingerprint)
+        families = channel.reader.families
+        found = attempts.to_do(
+            STAGE, channel.fingerprint, families, after=after, retry_failed=retry_failed
+        )
+        return list(found)
+
+    def _tasks(
+        self,
+        channels: list[Channels],
+        work: dict[str, list[AssetRow]],
+        pending: dict[str, tuple[ReaderSpec, AssetRow]],
+    ) -> Iterator[Task]:
+        lanes = sorted(channels, key=lambda channel: LANES.index(channel.reader.lane))
+        for channel in lanes:
+            for asset in work[channel.reader.name]:
+                key = f"{channel.reader.name}:{asset.seq}"
+                pending[key] = (channel.reader, asset)
+                light = channel.reader.lane == "inline"
+                yield Task(key, channel.reader, self._source(asset, key, light=light))
+
+    def _source(self, asset: AssetRow, key: str, *, light: bool) -> Source:
+        assets = self._run.ledger.assets
+        inline = asset.storage == "inline"
+        scratch = _scratch(self._run, key)
+        if not light:
+            scratch.mkdir(mode=0o700, exist_ok=True)
+        return Source(
+            asset=asset.id,
+            size=asset.size,
+            media_type=asset.media_type,
+            family=asset.family,
+            name=asset.name,
+            scratch=scratch,
+            path=None if inline else assets.file(asset.id),
+            data=assets.inline_bytes(asset.seq) if inline else None,
+        )
+
+    def _advance(self, channel: Channels) -> None:
+        """Move the mark over what is finished, so that the next run starts behind it."""
+        ledger = self._run.ledger
+        left = self._to_do(channel)
+        mark = ledger.assets.type_number(left[0].seq) - 1 if left else ledger.assets.newest_type()
+        with ledger.unit():
+            ledger.attempts.set_mark(STAGE, mark, channel.fingerprint)
+
+    def _name_unread(self, readers: Iterable[ReaderSpec]) -> None:
+        """Give what no reader takes its status, once."""
+        ledger = self._run.ledger
+        taken = frozenset().union(*(reader.families for reader in readers))
+        fingerprint = digest("unread", sorted(taken))
+        families = [family for family in ledger.assets.families() if family not in taken]
+        after = ledger.attempts.mark(STAGE, fingerprint)
+        with ledger.unit():
+            for asset in list(ledger.attempts.to_do(STAGE, fingerprint, families, after=after)):
+                status, code, message = _UNREAD.get(asset.family, _NO_READER)
+                ledger.attempts.add(
+                    asset.seq, STAGE, "none", fingerprint, status=status, code=code,
+                    message=message, run=self._run.id,
+                )  # fmt: skip
+                self._run.tally.skip(_path_of(self._run, asset), code)
+            ledger.attempts.set_mark(STAGE, ledger.assets.newest_type(), fingerprint)
+
+
+class _Batch:
+    """Results that are committed together."""
+
+    def __init__(self, run: Run, size: int) -> None:
+        self._run = run
+        self._size = size
+        self._waiting: list[tuple[ReadingWriter, AssetRow, TaskResult, Prepared]] = []
+
+    def add(self, writer: ReadingWriter, asset: AssetRow, result: TaskResult) -> None:
+        """Take a result; commit when enough have come together."""
+        found = writer.prepare(result.findings, result.failure)
+        self._waiting.append((writer, asset, result, found))
+        if len(self._waiting) >= self._size:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write what is waiting, durably, and only then count it."""
+        with self._run.ledger.unit():
+            ended = [
+                (asset, result, writer.write(asset, found, round(result.seconds * 1000)))
+                for writer, asset, result, found in self._waiting
+            ]
+        self._waiting.clear()
+        for asset, result, status in ended:
+            shutil.rmtree(_scratch(self._run, result.key), ignore_errors=True)
+            self._run.tally.add("observed")
+            if status == "failed" and result.failure is not None:
+                failure = result.failure
+                path = _path_of(self._run, asset)
+                self._run.tally.fail(path, STAGE, failure.code, failure.message)
+            self._run.progress.advance(failed=int(status == "failed"), note=asset.name)
+
+
+def _scratch(run: Run, key: str) -> Path:
+    return run.scratch / digest(key)[:16]
+
+
+def _path_of(run: Run, asset: AssetRow) -> bytes:
+    sightings = run.ledger.assets.sightings(asset.id)
+    return bytes(sightings[-1]["path"]) if sightings else asset.id.encode()
+
+
+def setup_of(run: Run, models: "ModelSettings") -> ReaderSetup:
+    """Return what every reading process of a run is given."""
+    return ReaderSetup(models, run.limits, tuple(run.settings["languages"]))

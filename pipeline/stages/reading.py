@@ -1,0 +1,215 @@
+"""Turn one reader's findings about one asset into ledger rows, all of them or none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+from muniment.adapters import registry
+from muniment.adapters.formats.sniff import SNIFFER_VERSION, sniff
+from muniment.adapters.models.settings import ModelSettings
+from muniment.adapters.ports import (
+    Derived,
+    Draft,
+    Finding,
+    Outcome,
+    PlaceClaim,
+    ReaderSpec,
+    TimeClaim,
+)
+from muniment.pipeline.stages.capture import RANKS
+from muniment.pipeline.stages.run import Run
+from muniment.pipeline.tasks import Failure
+from muniment.store.assets import Taken, take_stream
+from muniment.store.ids import canonical, digest
+from muniment.store.ledger.evidence import observation_id
+from muniment.store.records import Observation, Producer
+from muniment.store.rows import AssetRow
+from muniment.store.times import now
+
+# The model role that makes a kind; every other kind is the reader's own reading.
+KIND_ROLES = {"ocr": "ocr", "asr": "transcribe", "visual": "describe"}
+# Text out of pictures and sound is data about the world, whoever handed the file in.
+MEDIA_KINDS = frozenset({"ocr", "asr", "visual", "subtitle", "chapter", "metadata"})
+STAGE = "observe"
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """Who makes one kind of observation in this run: for its id and for what it supersedes."""
+
+    producer: Producer
+    role: str
+
+
+@dataclass(slots=True)
+class Channels:
+    """The producers of every kind that a reader covers."""
+
+    reader: ReaderSpec
+    fingerprint: str
+    by_kind: dict[str, Channel] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, reader: ReaderSpec, models: ModelSettings, me: tuple[str, ...]) -> "Channels":
+        """Work out who produces what, without loading any model."""
+        # Whose messages are the user's own is part of how a chat is read.
+        own = digest(me) if "message" in reader.kinds and me else ""
+        channels = cls(reader, digest(registry.fingerprint(reader, models), own))
+        for kind in reader.kinds:
+            role = KIND_ROLES.get(kind, "")
+            if role not in reader.roles:
+                made = Producer(
+                    adapter=reader.name, version=reader.version, role="read", params_hash=own
+                )
+            elif registry.model_spec(role, models) is None:
+                continue
+            else:
+                model = registry.producer(role, models)
+                made = model.model_copy(
+                    update={"params_hash": digest(model.params_hash, reader.name, reader.version)}
+                )
+            channels.by_kind[kind] = Channel(made, made.role)
+        return channels
+
+
+class ReadingWriter:
+    """Write what one reader found in one asset."""
+
+    def __init__(self, run: Run, channels: Channels) -> None:
+        self._run = run
+        self._channels = channels
+        self._me = frozenset(run.settings["me"])
+
+    def prepare(self, findings: Iterable[Finding], failure: Failure | None = None) -> "Prepared":
+        """Sort findings out and make the bytes of derived assets durable; no row is written."""
+        found = Prepared.of(findings, failure)
+        found.kept = [self._keep(derived) for derived in found.derived]
+        return found
+
+    def write(self, asset: AssetRow, found: "Prepared", milliseconds: int) -> str:
+        """Append an attempt with all that it found, inside a unit; return its status."""
+        ledger, evidence = self._run.ledger, self._run.ledger.evidence
+        status, code, message, transient = found.end()
+        attempt = ledger.attempts.add(
+            asset.seq, STAGE, self._channels.reader.name, self._channels.fingerprint,
+            status=status, code=code, message=message, transient=transient,
+            milliseconds=milliseconds, run=self._run.id,
+        )  # fmt: skip
+        if status != "failed" and not transient:
+            added = self._observations(asset, found.drafts, attempt)
+            self._run.tally.add("observations", added)
+        for claim in found.times:
+            evidence.add_time(
+                asset.seq, claim.moment.model_dump(), claim.source, RANKS[claim.source],
+                claim.confidence, attempt=attempt,
+            )  # fmt: skip
+        for place in found.places:
+            position = (place.latitude, place.longitude, place.altitude)
+            evidence.add_place(asset.seq, position, place.source, attempt)
+        for derived, taken in zip(found.derived, found.kept, strict=True):
+            self._derive(asset, derived, taken, attempt)
+        return status
+
+    def _observations(self, asset: AssetRow, drafts: list[Draft], attempt: int) -> int:
+        numbers: dict[str, int] = {}
+        covered = []
+        for kind, channel in self._channels.by_kind.items():
+            number, fingerprint = self._run.ledger.evidence.producer(channel.producer)
+            numbers[fingerprint] = number
+            covered.append((kind, channel.role, number))
+        self._run.ledger.attempts.cover(asset.seq, attempt, covered)
+        made_at = now()
+        made = [self._observation(asset, draft, made_at) for draft in drafts]
+        return self._run.ledger.evidence.add(made, asset.seq, numbers, attempt)
+
+    def _observation(self, asset: AssetRow, draft: Draft, made_at: str) -> Observation:
+        fingerprint = self._channels.by_kind[draft.kind].producer.fingerprint
+        locator = draft.locator.model_dump()
+        return Observation(
+            id=observation_id(asset.id, draft.kind, locator, fingerprint, draft.occurrence),
+            asset=asset.id,
+            kind=draft.kind,
+            text=draft.text,
+            locator=draft.locator,
+            producer=fingerprint,
+            confidence=draft.confidence,
+            origin=self._origin(asset, draft),
+            role=draft.role,
+            language=draft.language,
+            author=draft.author,
+            thread=draft.thread,
+            occurred=draft.occurred,
+            attributes=dict(draft.attributes),
+            created_at=made_at,
+        )
+
+    def _origin(self, asset: AssetRow, draft: Draft) -> Any:
+        if draft.kind in MEDIA_KINDS:
+            return "media"
+        if draft.author in self._me:
+            return "user"
+        return draft.origin or asset.origin
+
+    def _keep(self, derived: Derived) -> Taken:
+        """Make a derived asset's bytes durable before any row names them."""
+        ledger = self._run.ledger
+        if derived.path is None:
+            return take_stream(BytesIO(derived.data or b""), ledger.paths, self._run.scratch)
+        with derived.path.open("rb") as stream:
+            return take_stream(stream, ledger.paths, self._run.scratch)
+
+    def _derive(self, asset: AssetRow, derived: Derived, taken: Taken, attempt: int) -> None:
+        assets = self._run.ledger.assets
+        number, new = assets.add(taken, derived=True)
+        if new or derived.observe:
+            kind = sniff(taken.head, b"", taken.size, derived.name)
+            assets.add_type(number, kind.media_type, kind.family, SNIFFER_VERSION)
+        locator = derived.locator
+        assets.derive(
+            number, asset.seq, attempt, relation=derived.relation, name=derived.name,
+            locator=None if locator is None else canonical(locator.model_dump()).decode(),
+            observe=derived.observe,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Findings by what they are, and how reading ended."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    derived: list[Derived] = field(default_factory=list)
+    times: list[TimeClaim] = field(default_factory=list)
+    places: list[PlaceClaim] = field(default_factory=list)
+    outcome: Outcome | None = None
+    failure: Failure | None = None
+    kept: list[Taken] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], failure: Failure | None = None) -> "Prepared":
+        """Sort findings, keeping their order."""
+        found = cls(failure=failure)
+        for finding in findings:
+            match finding:
+                case Draft():
+                    found.drafts.append(finding)
+                case Derived():
+                    found.derived.append(finding)
+                case TimeClaim():
+                    found.times.append(finding)
+                case PlaceClaim():
+                    found.places.append(finding)
+                case Outcome():
+                    found.outcome = finding
+        return found
+
+    def end(self) -> tuple[str, str | None, str | None, bool]:
+        """Return status, code, message and whether another run should try again."""
+        failure = self.failure
+        if failure is not None:
+            salvaged = self.drafts and failure.status == "failed" and not failure.transient
+            status = "partial" if salvaged else failure.status
+            return status, failure.code, failure.message, failure.transient
+        if self.outcome is not None:
+            return self.outcome.status, self.outcome.code, self.outcome.message, False
+        return ("ok" if self.drafts else "empty"), None, None, False

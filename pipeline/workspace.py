@@ -1,0 +1,73 @@
+"""Open the root, the scope and its ledger once, under the right locks, and hand them over."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from muniment.pipeline.settings import Settings
+from muniment.store import files, locks, manifest
+from muniment.store.layout import Root
+from muniment.store.ledger import Ledger
+
+
+class Workspace:
+    """One root as one command sees it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.root = Root(settings.root)
+        self.scope = settings.scope
+
+    @property
+    def cache(self) -> Path:
+        """The folder of what can be made again, such as the compiled dictionary."""
+        return self.settings.cache
+
+    def initialize(self) -> bool:
+        """Make the root a store with this scope in it; return whether anything was new."""
+        new_root = manifest.initialize(self.root)
+        new_scope = not self.root.scope(self.scope).ledger.exists()
+        with self.writing() as ledger:
+            ledger.close()
+        return new_root or new_scope
+
+    @contextmanager
+    def reading(self) -> Iterator[Ledger]:
+        """Open the ledger for reading; never waits for a writer."""
+        with manifest.shared(self.root, self.settings["lock_wait"]):
+            ledger = Ledger.read(self.root, self.scope)
+            try:
+                yield ledger
+            finally:
+                ledger.close()
+
+    @contextmanager
+    def planning(self) -> Iterator[Ledger]:
+        """Open what there is for a dry run; an empty ledger in memory where there is nothing."""
+        state = manifest.state_of(self.root)
+        if state is manifest.RootState.CURRENT and self.root.scope(self.scope).ledger.exists():
+            with self.reading() as ledger:
+                yield ledger
+            return
+        if state not in {manifest.RootState.CURRENT, manifest.RootState.UNINITIALIZED}:
+            raise manifest.refusal(self.root, state)
+        ledger = Ledger.empty(self.root, self.scope)
+        try:
+            yield ledger
+        finally:
+            ledger.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """Open the ledger as the scope's one writer, making root and scope on first write."""
+        wait = self.settings["lock_wait"]
+        manifest.initialize(self.root)
+        with manifest.shared(self.root, wait):
+            paths = self.root.scope(self.scope)
+            files.make_directory(paths.path)
+            with locks.hold(paths.writer_lock, wait_seconds=wait):
+                ledger = Ledger.create(self.root, self.scope)
+                try:
+                    yield ledger
+                finally:
+                    ledger.close()

@@ -1,0 +1,62 @@
+"""Deterministic ids (invariant 7): digests of where and how, never of a text alone.
+
+The occurrence is part of the key, so that what repeats in time stays apart.
+"""
+
+import hashlib
+import json
+import math
+import re
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def canonical(value: Any) -> bytes:
+    """Return the one JSON form of a value that ids and fingerprints are made from."""
+    text = json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+    return text.encode("utf-8", "surrogatepass")
+
+
+def canonical_text(value: Any) -> str:
+    """Return the canonical form of a value from anywhere as text that a database can hold.
+
+    Lone surrogates become U+FFFD; numbers that JSON lacks become null.
+    """
+    try:
+        data = canonical(value)
+    except ValueError:
+        data = canonical(_finite(value))
+    return storable(data.decode("utf-8", "surrogatepass"))
+
+
+def storable(text: str) -> str:
+    """Return text that can be written as UTF-8: lone surrogates become U+FFFD."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def digest(*parts: Any) -> str:
+    """Return 32 hex digits over the canonical form of the parts."""
+    return hashlib.sha256(canonical(parts)).hexdigest()[:32]
+
+
+def asset_id(data: bytes) -> str:
+    """Return the id of bytes: ``sha256:`` and 64 hex digits."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def made(prefix: str, *parts: Any) -> str:
+    """Return ``prefix_digest``, the id of an object that is not an asset."""
+    return f"{prefix}_{digest(prefix, *parts)}"

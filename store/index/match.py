@@ -1,0 +1,105 @@
+"""Turn an analysed question into full-text expressions, and filters into SQL conditions."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muniment.store.index.documents import Filters
+    from muniment.store.text.query import Phrase, QueryAnalysis, Term
+
+# What the engine reads grows with the occurrences of the words looked up, about 2 µs each and with
+# no skipping, so the commonest words of a question are left out once the others cost this much.
+MOST_POSTINGS = 40_000
+_LEAST_TERMS = 3
+_MOST_TERMS = 64
+
+# Title and context are kept as one view each, of all kinds of tokens but cuts.
+_SCOPES = {
+    "words": "{words title context}",
+    "names": "{names title context}",
+    "grams": "{grams cuts title context}",
+    "cuts": "{cuts}",
+}
+
+
+def any_of(query: "QueryAnalysis", terms: "Iterable[Term]") -> str:
+    """Return the expression of what holds one of the terms or phrases; empty finds nothing."""
+    parts = [_expression(term.view, (term.token,), term.prefix) for term in terms]
+    parts += [_of_phrase(phrase) for phrase in query.phrases if len(phrase.tokens) > 1]
+    return " OR ".join(parts)
+
+
+def all_phrases(query: "QueryAnalysis") -> str:
+    """Return the expression of what holds every phrase."""
+    return " AND ".join(map(_of_phrase, query.phrases))
+
+
+def choose(
+    terms: "Iterable[Term]", documents: int, frequency: "Callable[[Term], int]"
+) -> "list[Term]":
+    """Keep the terms that tell most for what they cost: the rare ones, and common ones up to a
+    bound; of nothing but common ones the rarest few.
+    """
+    terms = list(terms)
+    if len(terms) <= 1 or documents * len(terms) <= MOST_POSTINGS:
+        return terms[:_MOST_TERMS]
+    counted = sorted((frequency(term), place) for place, term in enumerate(terms))
+    chosen: list[int] = []
+    cost = 0
+    for count, place in counted:
+        cost += count
+        if count and len(chosen) >= _LEAST_TERMS and cost > MOST_POSTINGS:
+            break
+        if count:
+            chosen.append(place)
+    return [terms[place] for place in sorted(chosen[:_MOST_TERMS])]
+
+
+def _of_phrase(phrase: "Phrase") -> str:
+    return _expression(phrase.view, phrase.tokens, phrase.prefix)
+
+
+def _expression(view: str, tokens: "tuple[str, ...]", prefix: bool) -> str:
+    text = " ".join(tokens).replace('"', '""')
+    return f'{_SCOPES[view]} : "{text}"' + (" *" if prefix else "")
+
+
+def conditions(filters: "Filters | None") -> tuple[str, list[object]]:
+    """Return SQL conditions on the document table, each led by AND, and their values."""
+    if filters is None:
+        return "", []
+    parts: list[str] = []
+    values: list[object] = []
+    for column, wanted in _sets(filters):
+        if wanted:
+            parts.append(f"doc.{column} IN ({', '.join('?' * len(wanted))})")
+            values += wanted
+    for condition, value in _bounds(filters):
+        if value is not None:
+            parts.append(condition)
+            values += [value] * condition.count("?")
+    return "".join(f" AND {part}" for part in parts), values
+
+
+def _sets(filters: "Filters") -> "list[tuple[str, tuple[str, ...]]]":
+    return [
+        ("kind", filters.kinds),
+        ("family", filters.families),
+        ("origin", filters.origins),
+        ("role", filters.roles),
+        ("source", filters.sources),
+        ("session", filters.sessions),
+        ("asset", filters.assets),
+        ("grp", filters.groups),
+        ("ref", filters.refs),
+    ]
+
+
+def _bounds(filters: "Filters") -> "list[tuple[str, object]]":
+    return [
+        ("doc.instant >= ?", filters.since),
+        ("doc.instant < ?", filters.until),
+        ("doc.confidence >= ?", filters.min_confidence),
+        ("instr(doc.path, ?) > 0", filters.path),
+        ("substr(doc.path, 1, length(?)) = ?", filters.path_prefix),
+    ]

@@ -1,0 +1,119 @@
+"""The tables of one index generation, and how its database is opened."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from muniment.store.database import BUSY_MILLISECONDS, database_errors, number
+from muniment.store.errors import DamageError
+from muniment.store.index.documents import IndexDamageError
+from muniment.store.text.words import ANALYSER_VERSION
+
+SCHEMA_VERSION = 1
+# The views that text is searched through, in the order of the table's columns.
+VIEWS = ("words", "names", "grams", "cuts", "title", "context")
+
+# Tokens arrive separated by spaces, so every other ASCII character is part of one. This tokenizer
+# takes all that isn't ASCII as it is.
+_SIGNS = "".join(chr(code) for code in range(0x21, 0x7F) if not chr(code).isalnum())
+_TOKENIZER = "ascii tokenchars '" + _SIGNS.replace("'", "''") + "'"
+
+_TABLES = f"""
+CREATE TABLE doc (
+    rowid INTEGER PRIMARY KEY AUTOINCREMENT,
+    ref TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    asset TEXT,
+    seq INTEGER NOT NULL,
+    instant TEXT,
+    family TEXT,
+    origin TEXT,
+    role TEXT,
+    source TEXT,
+    session TEXT,
+    path TEXT,
+    confidence REAL NOT NULL,
+    grp TEXT
+) STRICT;
+CREATE INDEX doc_asset ON doc (asset);
+CREATE TABLE gone (rowid INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE mark (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+CREATE VIRTUAL TABLE fts USING fts5(
+    {", ".join(VIEWS)}, content='', contentless_delete=1,
+    tokenize="{_TOKENIZER.replace('"', '""')}"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fts, 'row');
+INSERT INTO mark VALUES ('documents', 0), ('analyser', '{ANALYSER_VERSION}');
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+
+
+@contextmanager
+def index_errors(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours; damage here means only that a rebuild is due."""
+    try:
+        with database_errors(path):
+            yield
+    except IndexDamageError:
+        raise
+    except DamageError as error:
+        raise damaged(path, str(error)) from error
+    except apsw.SQLError as error:
+        raise damaged(path, f"the index has other tables than expected: {error}") from error
+
+
+def damaged(path: Path, message: str, code: str = "index_damaged") -> IndexDamageError:
+    """Return the error that asks for a rebuild."""
+    return IndexDamageError(message, code=code, hint="run: muniment reindex", path=str(path))
+
+
+def open_index(path: Path, *, readonly: bool) -> apsw.Connection:
+    """Open the database of a generation; a writer creates what is missing.
+
+    Raises ``IndexDamageError`` when a reader finds none, or anybody another version.
+    """
+    with index_errors(path):
+        if readonly:
+            if not path.exists():
+                raise damaged(path, "there is no index yet", "index_missing")
+            connection = _open_reader(path)
+        else:
+            connection = apsw.Connection(str(path))
+            connection.set_busy_timeout(BUSY_MILLISECONDS)
+            _prepare_writer(connection)
+        _check_version(connection, path)
+    return connection
+
+
+def _open_reader(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    try:
+        connection.pragma("user_version")
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # A folder that can't be written to has no place for a reader's marks: nobody writes there.
+        connection.close()
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        connection = apsw.Connection(path.absolute().as_uri() + "?immutable=1", flags=flags)
+    return connection
+
+
+def _prepare_writer(connection: apsw.Connection) -> None:
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", "normal")
+    connection.pragma("cache_size", -32_768)
+    if not number(connection, "SELECT count(*) FROM sqlite_schema"):
+        connection.execute("BEGIN IMMEDIATE")
+        if not number(connection, "SELECT count(*) FROM sqlite_schema"):
+            connection.execute(_TABLES)
+        connection.execute("COMMIT")
+
+
+def _check_version(connection: apsw.Connection, path: Path) -> None:
+    version = number(connection, "PRAGMA user_version")
+    analyser = connection.execute("SELECT value FROM mark WHERE name = 'analyser'").fetchone()
+    if version != SCHEMA_VERSION or analyser != (ANALYSER_VERSION,):
+        connection.close()
+        raise damaged(path, "the index was made by another version", "index_outdated")

@@ -1,0 +1,120 @@
+"""Where everything lies inside a root (CONTRACT 8, DESIGN decision 2).
+
+::
+
+    root/
+      muniment.json            the manifest: what this is, which version
+      lock                     shared by normal operations, alone for migrate and restore
+      tmp/                     temporary files; nothing in it is ever authoritative
+      store/tenants/{t}/users/{u}/namespaces/{n}/
+        writer.lock            one writer a scope
+        index.lock             one index refresh a scope
+        ledger.sqlite3         the authority
+        assets/sha256/ab/...   assets over 64 KiB
+        index/gen-N/           rebuildable
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from muniment.store.errors import UsageError
+
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The identity boundary of every operation."""
+
+    tenant: str = "local"
+    user: str = "me"
+    namespace: str = "personal"
+
+    def __post_init__(self) -> None:
+        for name in ("tenant", "user", "namespace"):
+            value = getattr(self, name)
+            if not _ID.fullmatch(value) or value in {".", ".."}:
+                raise UsageError(
+                    f"{name} {value!r} is not a valid id",
+                    code="bad_scope",
+                    hint="use 1 to 128 of letters, digits, dot, dash and underscore",
+                )
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the three ids by name."""
+        return {"tenant": self.tenant, "user": self.user, "namespace": self.namespace}
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The paths of one root directory."""
+
+    path: Path
+
+    @property
+    def manifest(self) -> Path:
+        """The manifest file."""
+        return self.path / "muniment.json"
+
+    @property
+    def lock(self) -> Path:
+        """The root lock."""
+        return self.path / "lock"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of an unfinished restore."""
+        return self.path / "journal"
+
+    @property
+    def temporary(self) -> Path:
+        """The folder for files that are not whole yet."""
+        return self.path / "tmp"
+
+    @property
+    def store(self) -> Path:
+        """The folder that a restore swaps."""
+        return self.path / "store"
+
+    def scope(self, scope: Scope) -> "ScopePaths":
+        """Return the paths of one scope."""
+        user = self.store / "tenants" / scope.tenant / "users" / scope.user
+        return ScopePaths(user / "namespaces" / scope.namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePaths:
+    """The paths of one scope."""
+
+    path: Path
+
+    @property
+    def ledger(self) -> Path:
+        """The authority."""
+        return self.path / "ledger.sqlite3"
+
+    @property
+    def assets(self) -> Path:
+        """The folder of large assets."""
+        return self.path / "assets" / "sha256"
+
+    @property
+    def index(self) -> Path:
+        """The folder of index generations."""
+        return self.path / "index"
+
+    @property
+    def writer_lock(self) -> Path:
+        """The lock of the one writer."""
+        return self.path / "writer.lock"
+
+    @property
+    def index_lock(self) -> Path:
+        """The lock of the one index refresh."""
+        return self.path / "index.lock"
+
+    def asset(self, asset: str) -> Path:
+        """Return where a large asset lies."""
+        digest = asset.removeprefix("sha256:")
+        return self.assets / digest[:2] / digest

@@ -1,0 +1,190 @@
+"""Producers, observations and capture facts: what was read, by whom, from where."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from muniment.store.database import number
+from muniment.store.ids import canonical_text, made
+from muniment.store.rows import ObservationRow
+from muniment.store.times import sort_key
+
+if TYPE_CHECKING:
+    from muniment.store.records import Observation, Producer
+
+_COLUMNS = """
+o.seq, o.id, a.id, o.kind, o.text, o.locator, p.fingerprint, o.confidence, o.origin, o.role,
+o.language, o.author, o.thread, o.occurred, coalesce(o.instant,
+  (SELECT c.sort FROM capture_now c WHERE c.asset = o.asset),
+  (SELECT c.sort FROM derivation d JOIN capture_now c ON c.asset = d.parent
+   WHERE d.asset = o.asset ORDER BY d.seq LIMIT 1)),
+o.attributes
+"""
+_FROM = "JOIN asset a ON a.seq = o.asset JOIN producer p ON p.seq = o.producer"
+
+
+class Evidence:
+    """The observation tables of a ledger."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+
+    def producer(self, producer: "Producer") -> tuple[int, str]:
+        """Return the number and fingerprint of a producer, recording a new one."""
+        fingerprint = producer.fingerprint
+        row = self._database.execute(
+            "SELECT seq FROM producer WHERE fingerprint = ?", (fingerprint,)
+        ).fetchone()
+        if row is not None:
+            return int(row[0]), fingerprint
+        self._database.execute(
+            "INSERT INTO producer (fingerprint, adapter, version, role, model, params_hash) "
+            "VALUES (?,?,?,?,?,?)",
+            (
+                fingerprint, producer.adapter, producer.version, producer.role, producer.model,
+                producer.params_hash,
+            ),
+        )  # fmt: skip
+        return self._database.last_insert_rowid(), fingerprint
+
+    def producer_of(self, fingerprint: str) -> dict[str, str]:
+        """Return the words behind a fingerprint."""
+        row = self._database.execute(
+            "SELECT adapter, version, role, model, params_hash FROM producer WHERE fingerprint = ?",
+            (fingerprint,),
+        ).fetchone()
+        names = ("adapter", "version", "role", "model", "params_hash")
+        return dict(zip(names, row, strict=True)) if row else {}
+
+    def add(
+        self, observations: Iterable["Observation"], asset: int, producers: dict[str, int],
+        attempt: int,
+    ) -> int:  # fmt: skip
+        """Append observations of one attempt; return how many are new."""
+        before = self._database.total_changes()
+        self._database.executemany(
+            "INSERT INTO observation (id, asset, kind, text, locator, producer, confidence, "
+            "origin, role, language, author, thread, occurred, instant, attributes, attempt, "
+            "created_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO NOTHING",
+            (_values(o, asset, producers[o.producer], attempt) for o in observations),
+        )
+        return self._database.total_changes() - before
+
+    def add_time(
+        self, asset: int, moment: dict[str, Any], source: str, rank: int, confidence: float,
+        *, attempt: int | None = None,
+    ) -> None:  # fmt: skip
+        """Record what one source says of the time of capture; lower ranks win."""
+        text = canonical_text(moment)
+        known = self._database.execute(
+            "SELECT 1 FROM capture_time WHERE asset = ? AND source = ? AND moment = ?",
+            (asset, source, text),
+        ).fetchone()
+        if known is None:
+            self._database.execute(
+                "INSERT INTO capture_time (asset, moment, sort, source, rank, confidence, attempt) "
+                "VALUES (?,?,?,?,?,?,?)",
+                (asset, text, sort_key(moment), source, rank, confidence, attempt),
+            )
+
+    def add_place(
+        self, asset: int, position: tuple[float, float, float | None], source: str, attempt: int
+    ) -> None:
+        """Record a position: latitude, longitude, altitude."""
+        known = self._database.execute(
+            "SELECT 1 FROM capture_place WHERE asset = ? AND source = ? AND latitude = ? "
+            "AND longitude = ?",
+            (asset, source, position[0], position[1]),
+        ).fetchone()
+        if known is None:
+            self._database.execute(
+                "INSERT INTO capture_place (asset, latitude, longitude, altitude, source, attempt) "
+                "VALUES (?,?,?,?,?,?)",
+                (asset, *position, source, attempt),
+            )
+
+    def times(self, asset: str) -> list[dict[str, Any]]:
+        """Return every claim on the time of capture, the chosen one first."""
+        rows = self._database.execute(
+            "SELECT c.moment, c.source, c.confidence FROM capture_time c JOIN asset a "
+            "ON a.seq = c.asset WHERE a.id = ? ORDER BY c.rank, c.confidence DESC, c.sort, c.seq",
+            (asset,),
+        )
+        return [{**json.loads(m), "source": source, "confidence": c} for m, source, c in rows]
+
+    def place(self, asset: str) -> dict[str, Any] | None:
+        """Return where an asset was captured."""
+        row = self._database.execute(
+            "SELECT c.latitude, c.longitude, c.altitude, c.source FROM capture_place c "
+            "JOIN asset a ON a.seq = c.asset WHERE a.id = ? ORDER BY c.seq LIMIT 1",
+            (asset,),
+        ).fetchone()
+        names = ("latitude", "longitude", "altitude", "source")
+        return dict(zip(names, row, strict=True)) if row else None
+
+    def last(self) -> int:
+        """Return the number of the newest observation."""
+        return number(self._database, "SELECT max(seq) FROM observation")
+
+    def get(self, observation: str) -> ObservationRow | None:
+        """Return one observation, live or superseded."""
+        return next(self._read("observation", "o.id = ?", (observation,)), None)
+
+    def is_live(self, observation: str) -> bool:
+        """Tell whether recall may use an observation."""
+        row = self._database.execute(
+            "SELECT 1 FROM observation_live WHERE id = ?", (observation,)
+        ).fetchone()
+        return row is not None
+
+    def after(self, mark: int, limit: int) -> list[ObservationRow]:
+        """Return live observations past a sequence number, in order."""
+        return list(
+            self._read("observation_live", f"o.seq > ? ORDER BY o.seq LIMIT {int(limit)}", (mark,))
+        )
+
+    def of_asset(self, asset: str) -> Iterator[ObservationRow]:
+        """Yield the live observations of an asset in order."""
+        return self._read("observation_live", "a.id = ? ORDER BY o.seq", (asset,))
+
+    def live(self, where: str, values: tuple[Any, ...] = ()) -> Iterator[ObservationRow]:
+        """Yield live observations by a condition on ``observation_live o``."""
+        return self._read("observation_live", where, values)
+
+    def live_by_id(self, ids: Iterable[str]) -> dict[str, ObservationRow]:
+        """Return those of the named observations that are live."""
+        wanted = (json.dumps(list(ids)),)
+        found = self._read("observation_live", "o.id IN (SELECT value FROM json_each(?))", wanted)
+        return {row.id: row for row in found}
+
+    def _read(self, table: str, where: str, values: tuple[Any, ...]) -> Iterator[ObservationRow]:
+        rows = self._database.execute(
+            f"SELECT {_COLUMNS} FROM {table} o {_FROM} WHERE {where}", values
+        )
+        for row in rows:
+            yield _observation_row(row)
+
+
+def observation_id(asset: str, kind: str, locator: Any, producer: str, occurrence: int) -> str:
+    """Return the id of an observation: where and by whom, never the text alone."""
+    return made("obs", asset, kind, locator, producer, occurrence)
+
+
+def _values(o: "Observation", asset: int, producer: int, attempt: int) -> tuple[Any, ...]:
+    occurred = None if o.occurred is None else o.occurred.model_dump()
+    return (
+        o.id, asset, o.kind, o.text, canonical_text(o.locator.model_dump()), producer,
+        o.confidence, o.origin, o.role, o.language, o.author, o.thread,
+        None if occurred is None else canonical_text(occurred), sort_key(occurred),
+        canonical_text(o.attributes), attempt, o.created_at,
+    )  # fmt: skip
+
+
+def _observation_row(row: tuple[Any, ...]) -> ObservationRow:
+    fields = list(row)
+    fields[5] = json.loads(fields[5])
+    fields[13] = json.loads(fields[13]) if fields[13] else None
+    fields[15] = json.loads(fields[15])
+    return ObservationRow(*fields)

@@ -1,0 +1,117 @@
+"""What grouping needs to see: new observations, whole assets, and the runs around a time.
+
+Runs are read outwards from a time until a gap, so the cost follows the run and not the store.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import apsw
+
+
+class AssetFacts(NamedTuple):
+    """What grouping knows of an asset; ``duration_ms`` is null for what has none."""
+
+    asset: str
+    family: str
+    source: str
+    name: str
+    duration_ms: int | None
+    place: tuple[float, float] | None
+    moment: str | None
+    sort: str | None
+
+
+# The original that an asset was made from; itself when it is one.
+_FACTS = """
+SELECT a.id, a.family, coalesce(s.source, ''), coalesce(s.path, x''),
+  (SELECT max(json_extract(o.locator, '$.end_ms')) FROM observation o
+   WHERE o.asset = a.seq AND o.kind = 'metadata' AND a.family IN ('audio', 'video')),
+  (SELECT p.latitude || ' ' || p.longitude FROM capture_place p WHERE p.asset = a.seq
+   ORDER BY p.seq LIMIT 1),
+  c.moment, c.sort
+FROM asset_now a
+LEFT JOIN sighting s ON s.seq = (SELECT min(seq) FROM sighting WHERE asset = a.seq)
+LEFT JOIN capture_now c ON c.asset = a.seq
+WHERE a.seq = ?
+"""
+_MEDIA = "('image', 'audio', 'video')"
+
+
+class Grouping:
+    """The reading side of the group stage."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+
+    def touched(self, mark: int, limit: int) -> list[tuple[int, int]]:
+        """Return (observation, original asset) numbers of live observations past a mark."""
+        rows = self._database.execute(
+            "SELECT o.seq, coalesce((SELECT d.parent FROM derivation d WHERE d.asset = o.asset "
+            "LIMIT 1), o.asset) FROM observation_live o WHERE o.seq > ? ORDER BY o.seq LIMIT ?",
+            (mark, limit),
+        )
+        return [(int(seq), int(asset)) for seq, asset in rows]
+
+    def facts(self, asset: int) -> AssetFacts:
+        """Return what grouping knows of an asset."""
+        row = self._database.execute(_FACTS, (asset,)).fetchone()
+        if row is None:
+            raise LookupError(asset)
+        identity, family, source, path, duration, place, moment, sort = row
+        latitude, _, longitude = (place or "").partition(" ")
+        name = bytes(path).rsplit(b"/", 1)[-1].decode("utf-8", "replace")
+        return AssetFacts(
+            identity, family, source, name, duration,
+            (float(latitude), float(longitude)) if place else None, moment, sort,
+        )  # fmt: skip
+
+    def of_asset(self, asset: int) -> list[int]:
+        """Return the live observations of an asset and of what was made from it."""
+        rows = self._database.execute(
+            "SELECT seq FROM observation_live WHERE asset = ?1 UNION SELECT o.seq FROM "
+            "derivation d JOIN observation_live o ON o.asset = d.asset WHERE d.parent = ?1 "
+            "ORDER BY 1",
+            (asset,),
+        )
+        return [int(row[0]) for row in rows]
+
+    def thread_run(self, thread: str, instant: str | None, gap: timedelta) -> list[int]:
+        """Return the messages of a thread around an instant, out to the first gaps."""
+        if instant is None:
+            statement = "SELECT seq FROM observation_live WHERE thread = ? AND instant IS NULL"
+            return [int(row[0]) for row in self._database.execute(statement, (thread,))]
+        back, on = (
+            self._database.execute(
+                f"SELECT seq, instant FROM observation_live WHERE thread = ? AND instant {side} "
+                f"ORDER BY instant {order}",
+                (thread, instant),
+            )
+            for side, order in (("<=", "DESC"), (">", "ASC"))
+        )
+        return [*_until_gap(back, instant, gap), *_until_gap(on, instant, gap)]
+
+    def media_run(self, sort: str, gap: timedelta) -> list[int]:
+        """Return the pictures, recordings and videos around a time of capture."""
+        back, on = (
+            self._database.execute(
+                "SELECT c.asset, c.sort FROM capture_time c JOIN asset_now a ON a.seq = c.asset "
+                f"WHERE c.sort {side} ? AND a.family IN {_MEDIA} AND NOT a.derived AND c.seq = "
+                "(SELECT n.seq FROM capture_now n WHERE n.asset = c.asset) "
+                f"ORDER BY c.sort {order}",
+                (sort,),
+            )
+            for side, order in (("<=", "DESC"), (">", "ASC"))
+        )
+        return [*_until_gap(back, sort, gap), *_until_gap(on, sort, gap)]
+
+
+def _until_gap(rows: Iterator[tuple[Any, ...]], start: str, gap: timedelta) -> Iterator[int]:
+    last = datetime.fromisoformat(start)
+    for number, instant in rows:
+        this = datetime.fromisoformat(instant)
+        if abs(this - last) > gap:
+            return
+        last = this
+        yield int(number)

@@ -1,0 +1,42 @@
+"""Plain rows of the reading paths: tuples with names, built without validation."""
+
+from typing import Any, NamedTuple
+
+
+class ObservationRow(NamedTuple):
+    """One observation as read; ``instant`` is its sort time (UTC text) or null.
+
+    ``instant`` is the message's own time, else the asset's chosen capture time.
+    """
+
+    seq: int
+    id: str
+    asset: str
+    kind: str
+    text: str
+    locator: dict[str, Any]
+    producer: str
+    confidence: float
+    origin: str
+    role: str | None
+    language: str | None
+    author: str | None
+    thread: str | None
+    occurred: dict[str, Any] | None
+    instant: str | None
+    attributes: dict[str, Any]
+
+
+class AssetRow(NamedTuple):
+    """One asset as read, with the newest sniffed type and its first sighting's name."""
+
+    seq: int
+    id: str
+    size: int
+    storage: str
+    media_type: str
+    family: str
+    derived: bool
+    name: str
+    origin: str
+    source: str

@@ -1,0 +1,1 @@
+"""Text to search tokens: one analyser, used on what is stored and on what is asked."""

@@ -1,0 +1,57 @@
+"""What every test may rely on: a quiet environment, the samples, the corpus where it exists."""
+
+import os
+from pathlib import Path
+
+# Before any model runtime is imported, here and in the processes that tests start.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+for _name in [name for name in os.environ if name.startswith("MUNIMENT_")]:
+    if _name not in {"MUNIMENT_FFMPEG", "MUNIMENT_TEST_CORPUS"}:
+        del os.environ[_name]
+
+import pytest  # noqa: E402  # the environment comes first
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+# Other work on the machine makes single examples slow without their being wrong.
+settings.register_profile(
+    "local", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("ci", settings.get_profile("local"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """Return the folder that holds pyproject.toml."""
+    return CHECKOUT
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """Return the folder of committed samples; treat it as read-only."""
+    return CHECKOUT / "samples"
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """Return the folder of public files beside the checkout, or skip; treat it as read-only."""
+    named = os.environ.get("MUNIMENT_TEST_CORPUS")
+    folder = Path(named) if named else CHECKOUT.parent / "shared" / "corpus"
+    if not (folder / "manifest.tsv").is_file():
+        pytest.skip("the corpus of public files is not on this machine")
+    return folder
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test an empty home of its own, so that no command touches the person's."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
