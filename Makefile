@@ -1,6 +1,6 @@
 # Every target makes ready what it needs. `make demo` and `make test` work on a bare Debian 12 as root.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench lock samples docs clean
+.PHONY: help setup demo test lint format bench bench-recall lock samples docs clean
 
 PYTHON ?=
 BIN := .venv/bin
@@ -9,7 +9,7 @@ export ORT_DISABLE_TELEMETRY := 1
 export OMP_WAIT_POLICY := passive
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
 
 setup:  ## install what is missing: system packages, .venv, locked dependencies
 	@PYTHON="$(PYTHON)" .ci/setup.sh
@@ -30,8 +30,11 @@ format: setup  ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## measure the costs that the documentation promises
+bench: setup  ## measure the costs that the documentation promises; ARGS="--growth" for more
 	$(BIN)/python tests/bench/measure.py $(ARGS)
+
+bench-recall: setup  ## measure retrieval on public sets beside the checkout
+	$(BIN)/python tests/bench/bench_recall.py $(ARGS)
 
 lock: setup  ## resolve the dependencies again; ARGS="--upgrade" takes newer ones
 	.ci/lock.sh $(ARGS)

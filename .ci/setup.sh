@@ -49,7 +49,7 @@ digest() {
         sha256sum | cut -d' ' -f1
 }
 
-# A dropped connection should not cost the whole run; what was fetched is in pip's cache.
+# One dropped connection should not cost the whole run.
 pip_install() {
     "$VENV/bin/python" -m pip install --quiet "$@" </dev/null ||
         { say "trying once more"; sleep 5; "$VENV/bin/python" -m pip install --quiet "$@" </dev/null; }

@@ -298,7 +298,7 @@ class ModelCall:
 class Audit(Protocol):
     """Where audit rows go."""
 
-    def __call__(self, call: ModelCall) -> None:
+    def __call__(self, call: ModelCall, /) -> None:
         """Keep one row."""
         ...
 

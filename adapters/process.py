@@ -19,6 +19,7 @@ from typing import BinaryIO
 from muniment.store.errors import InputError, MissingToolError
 
 STDERR_KEPT_BYTES = 8 * 1024
+CPU_GRACE_SECONDS = 5
 USUAL_PLACES = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
 _LINE_END = re.compile(rb"[\r\n]+")
 
@@ -236,4 +237,6 @@ def _limit(pid: int, limits: RunLimits) -> None:
         if value is not None:
             # Gone already, or the caller's own limit is lower than ours: both are fine.
             with contextlib.suppress(ProcessLookupError, ValueError, PermissionError):
-                prlimit(pid, name, (value, value))
+                # The grace lets the kernel's warning signal say why, before it kills.
+                grace = CPU_GRACE_SECONDS if name == resource.RLIMIT_CPU else 0
+                prlimit(pid, name, (value, value + grace))

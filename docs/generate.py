@@ -1,15 +1,25 @@
 """Write the reference pages that are made from something else: ``make docs``.
 
-``licences.md`` comes from the metadata of the installed packages that the lock names, with the
-notes below on what their wheels bundle and their metadata does not say.
+``commands.md`` is the help of every command, ``configuration.md`` the settings.
+``licences.md`` comes from the metadata of the installed packages that the locks name, with notes
+on what their wheels bundle and do not say.
 """
 
 import re
+from collections.abc import Iterable
+from dataclasses import fields
 from importlib.metadata import Distribution, PackagePath, distribution
 from pathlib import Path
 
+import click
+
+from muniment.adapters.ports import Limits
+from muniment.pipeline.cli import cli
+from muniment.pipeline.settings import OPTIONS
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 REFERENCE = CHECKOUT / "docs" / "reference"
+CONTEXT = click.Context(cli, info_name="muniment")
 
 # Read from the licence files in the wheels where the metadata is silent or vague.
 LICENCES = {
@@ -24,6 +34,7 @@ LICENCES = {
     "opencc-python-reimplemented": "Apache-2.0",
     "opencv-python-headless": "Apache-2.0",
     "pathspec": "MPL-2.0",
+    "pi-heif": "BSD-3-Clause",
     "protobuf": "BSD-3-Clause",
     "pypdfium2": "Apache-2.0 or BSD-3-Clause",
     "pystemmer": "MIT; Snowball inside BSD-3-Clause",
@@ -67,6 +78,7 @@ NOTES = {
         "FFmpeg built as LGPL-2.1-or-later without GPL parts, OpenSSL 1.1 (OpenSSL licence), "
         "OpenBLAS, libgfortran; its LICENSE-3RD-PARTY.txt lists them."
     ),
+    "pi-heif": "libheif and libde265 (LGPL-3.0-or-later) as shared libraries; decoding only.",
     "pillow": "Image libraries under permissive licences (libjpeg-turbo, libtiff, libwebp, …).",
     "py3langid": "Model of language n-grams (BSD-3-Clause).",
     "pypdfium2": "PDFium (Apache-2.0, BSD-3-Clause) and its permissively licensed parts.",
@@ -114,6 +126,97 @@ MODELS = """
 | DejaVu fonts | Debian `fonts-dejavu-core`, tests and samples | Bitstream Vera and public domain |
 | WenQuanYi Micro Hei | Debian `fonts-wqy-microhei`, tests and samples | Apache-2.0 or GPL-3.0 |
 """
+
+
+COMMANDS = """\
+# Commands
+
+<!-- Written by `make docs` from the commands' own help; change that instead. -->
+
+`muniment [OPTIONS] COMMAND [OPTIONS] [ARGUMENTS]`: the options of the first table go before or
+after the command. Each is also a variable (`MUNIMENT_ROOT`, …) and a key of the configuration
+file; flags beat variables, variables beat the file. A query that starts with `-` comes after `--`.
+
+"""
+CONFIGURATION = """\
+# Configuration
+
+<!-- Written by `make docs` from the settings in the code; change those instead. -->
+
+A TOML file: `--config FILE`, else `MUNIMENT_CONFIG`, else `muniment/config.toml` in the platform's
+configuration directory. Flags beat `MUNIMENT_…` variables, variables beat the file. Files found
+inside ingested folders are data and never read as configuration. `muniment config` shows every
+effective setting and where it came from.
+
+| setting | variable | default | meaning |
+| --- | --- | --- | --- |
+"""
+TABLES = """
+## `[models.ROLE]`
+
+See [another model](../how-to/models.md).
+
+## `[limits]`
+
+Budgets that are checked before and while a file is decoded; each name says its unit.
+
+| limit | default |
+| --- | --- |
+"""
+
+
+def table(parameters: Iterable[click.Parameter]) -> str:
+    """Return the options as a table; hidden ones are left out."""
+    rows = ""
+    for option in parameters:
+        if isinstance(option, click.Option) and not option.hidden:
+            names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+            metavar = "" if option.is_flag or option.count else option.make_metavar(CONTEXT)
+            rows += f"| {names} | {cell(metavar)} | {cell(option.help or '')} |\n"
+    return f"| option | value | effect |\n| --- | --- | --- |\n{rows}\n" if rows else ""
+
+
+def value(default: object) -> str:
+    """Return a default as a person would type it; nothing where there is none."""
+    if default is None or default == ():
+        return ""
+    text = ",".join(default) if isinstance(default, tuple) else str(default)
+    return f"`{text.lower()}`" if isinstance(default, bool) else f"`{text}`"
+
+
+def cell(text: str) -> str:
+    """Return text that does not end a table's cell."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def commands() -> str:
+    """Return the page of commands, in the order of ``--help``."""
+    shared = {parameter.name for parameter in cli.params}
+    page = COMMANDS + table(cli.params)
+    for name in cli.list_commands(CONTEXT):
+        command = cli.get_command(CONTEXT, name)
+        if command is None or command.hidden:
+            continue
+        arguments = [p for p in command.params if isinstance(p, click.Argument)]
+        usage = " ".join(["muniment", name, *(p.make_metavar(CONTEXT) for p in arguments)])
+        own = [p for p in command.params if p.name not in shared]
+        page += f"## {name}\n\n`{usage}`\n\n{explained(command)}\n\n{table(own)}"
+    return page.rstrip("\n") + "\n"
+
+
+def configuration() -> str:
+    """Return the page of settings."""
+    page = CONFIGURATION
+    for name, option in OPTIONS.items():
+        page += f"| `{name}` | `MUNIMENT_{name.upper()}` | {value(option.default)} | "
+        page += f"{cell(option.help)} |\n"
+    return page + TABLES + "".join(f"| `{f.name}` | {f.default:,} |\n" for f in fields(Limits))
+
+
+def explained(command: click.Command) -> str:
+    """Return the command's help as paragraphs."""
+    paragraphs = (command.help or "").replace("\b", "").strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def pins(lock: str) -> dict[str, str]:
@@ -167,6 +270,8 @@ def licences() -> str:
 
 def main() -> None:
     """Write every generated page."""
+    (REFERENCE / "commands.md").write_text(commands(), encoding="utf-8")
+    (REFERENCE / "configuration.md").write_text(configuration(), encoding="utf-8")
     (REFERENCE / "licences.md").write_text(licences(), encoding="utf-8")
 
 

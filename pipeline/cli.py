@@ -115,7 +115,7 @@ def main() -> NoReturn:
     _die_like_others(signal.SIGTERM)
     arguments = sys.argv[1:]
     try:
-        code = _run(arguments)
+        code = run(arguments)
     except BrokenPipeError:
         # `| head` closed the pipe: it has what it wanted.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -123,7 +123,8 @@ def main() -> NoReturn:
     sys.exit(int(code))
 
 
-def _run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> int:
+    """Run one command in this process; return its exit code."""
     try:
         result = cli.main(args=arguments, prog_name="muniment", standalone_mode=False)
     except BrokenPipeError:

@@ -19,6 +19,7 @@ from muniment.store.scratch import scratch
 
 if TYPE_CHECKING:
     from muniment.adapters.models.settings import ModelSettings
+    from muniment.adapters.ports import Embedder
 
 STAGES = ("register", "observe", "group", "propose", "index")
 
@@ -138,14 +139,40 @@ def _propose(run: Run, _orders: Orders, _session: Session) -> None:
 
 
 def _index(run: Run, orders: Orders, session: Session) -> None:
-    from muniment.pipeline.stages.index import refresh_for
+    from muniment.pipeline.stages.index import refresh
 
-    embedder = None
-    if orders.embeddings:
-        from muniment.adapters import registry
+    embedder = embedder_of(session) if orders.embeddings else None
+    done = refresh(
+        run.ledger, run.ledger.paths.index, run.cache, embedder=embedder, progress=run.progress,
+        wait_seconds=run.settings["lock_wait"],
+    )  # fmt: skip
+    run.tally.add("indexed", done.indexed)
+    run.tally.add("embedded", done.embedded)
+    run.tally.warnings += [done.skipped] if done.skipped else []
 
-        embedder = registry.model("embed", models_of(session))
-    refresh_for(run, embedder)
+
+def rebuild_index(session: Session, *, anew: bool, embed: bool) -> dict[str, Any]:
+    """Build the index of a scope again and swap it in; return what was done."""
+    from muniment.pipeline.stages.index import rebuild
+
+    workspace, settings = session.workspace(), session.settings
+    progress = ProgressLine(sys.stderr, "never" if settings["quiet"] else settings["progress"])
+    with workspace.reading() as ledger:
+        done = rebuild(
+            ledger, ledger.paths.index, workspace.cache,
+            embedder=embedder_of(session) if embed else None, embed_again=anew,
+            progress=progress, wait_seconds=settings["lock_wait"],
+        )  # fmt: skip
+    progress.finish()
+    return done.as_dict()
+
+
+def embedder_of(session: Session) -> "Embedder":
+    """Load the configured embedder."""
+    from muniment.adapters import registry
+
+    embedder: Embedder = registry.model("embed", models_of(session))
+    return embedder
 
 
 def models_of(session: Session) -> "ModelSettings":

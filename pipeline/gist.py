@@ -16,10 +16,11 @@ _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LINK = re.compile(r"\b(?:https?://|www\.)\S+")
 _SPACE = re.compile(r"\s+")
+_WIDE_GAP = re.compile(r"([。！？…」』\u3400-\u9fff]) (?=[“「『\u3400-\u9fff])")
 _SMALL_TALK = re.compile(
-    r"^(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|thanks?|thank you|thx|ok(?:ay)?|"
-    r"sure|yes|no|lol|haha+|bye|see you|how are you|what's up|dear|best regards|kind regards|"
-    r"你好|您好|大家好|早上好|早安|晚安|晚上好|谢谢|多谢|好的|好吧|嗯+|哦+|哈+|在吗|再见|拜拜|收到)\b?",
+    r"^(?:(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|thanks?|thank you|thx|ok(?:ay)?|"
+    r"sure|yes|no|lol|haha+|bye|see you|how are you|what's up|dear|best regards|kind regards)\b|"
+    r"你好|您好|大家好|早上好|早安|晚安|晚上好|谢谢|多谢|好的|好吧|嗯+|哦+|哈+|在吗|再见|拜拜|收到)",
     re.IGNORECASE,
 )
 _OMITTED = re.compile(
@@ -41,12 +42,12 @@ def gist(texts: Iterable[str], most: int = GIST_CHARACTERS) -> str:
         if not informative(sentence) or sentence in picked:
             continue
         shown = _cut(sentence, SENTENCE_CHARACTERS)
-        if picked and len(" ".join([*picked, shown])) > most:
+        if picked and len(_joined([*picked, shown])) > most:
             break
         picked.append(shown)
-        if len(" ".join(picked)) >= ENOUGH_CHARACTERS:
+        if len(_joined(picked)) >= ENOUGH_CHARACTERS:
             break
-    return _cut(" ".join(picked) or fallback, most)
+    return _cut(_joined(picked) or fallback, most)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -70,6 +71,11 @@ def informative(sentence: str) -> bool:
     rest = _SMALL_TALK.sub("", bare)
     enough_han = len(_HAN.findall(rest)) >= LEAST_HAN_CHARACTERS
     return enough_han or len(_WORD.findall(rest)) >= LEAST_LATIN_WORDS
+
+
+def _joined(sentences: list[str]) -> str:
+    """Put sentences in a row; Chinese takes no space between them."""
+    return _WIDE_GAP.sub(r"\1", " ".join(sentences))
 
 
 def _cut(text: str, most: int) -> str:

@@ -9,12 +9,15 @@ HOME = "home"
 ADDRESS = "address"
 JOB = "job"
 EMPLOYER = "employer"
+WORKPLACE = "workplace"
 BIRTHDAY = "birthday"
 ALLERGY = "allergy"
 PREFERENCE = "preference"  # preference:<topic>, valued ``like``, ``dislike`` or ``prefer``
 FAVOURITE = "favourite"  # favourite:<what>
 
-SINGLE_VALUED = frozenset({NAME, FORM_OF_ADDRESS, HOME, ADDRESS, JOB, EMPLOYER, BIRTHDAY})
+SINGLE_VALUED = frozenset(
+    {NAME, FORM_OF_ADDRESS, HOME, ADDRESS, JOB, EMPLOYER, WORKPLACE, BIRTHDAY}
+)
 SINGLE_VALUED_FAMILIES = frozenset({FAVOURITE})
 NAMING = frozenset({NAME, FORM_OF_ADDRESS})
 

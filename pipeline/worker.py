@@ -130,7 +130,10 @@ def _follow(lifeline: int) -> None:
 def main() -> None:
     """Serve the connection named on the command line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    connection, lifeline = Connection(int(sys.argv[1])), int(sys.argv[2])
+    tasks, lifeline = int(sys.argv[1]), int(sys.argv[2])
+    for inherited in (tasks, lifeline):
+        os.set_inheritable(inherited, False)
+    connection = Connection(tasks)
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         serve(connection)

@@ -63,10 +63,11 @@ def take_file(path: bytes, paths: ScopePaths | None, temporary: Path) -> Taken:
         raise InputError(
             f"can't be opened: {error.strerror}", code="unreadable", transient=True
         ) from error
+    before = os.fstat(handle)
+    if not stat.S_ISREG(before.st_mode):
+        os.close(handle)
+        raise InputError("not a regular file", code="not_a_file", status="skipped")
     with os.fdopen(handle, "rb") as stream:
-        before = os.fstat(stream.fileno())
-        if not stat.S_ISREG(before.st_mode):
-            raise InputError("not a regular file", code="not_a_file", status="skipped")
         taken = take_stream(stream, paths, temporary)
         after = Stat.of(os.fstat(stream.fileno()))
     if after != Stat.of(before) or after.size != taken.size:
@@ -124,17 +125,17 @@ def _read(stream: BinaryIO, size: int) -> bytes:
 
 def hash_file(path: Path) -> str:
     """Return the asset id of a file's bytes."""
-    with path.open("rb") as stream:
+    with files.open_reading(path) as stream:
         return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def check_file(path: Path, asset: str, size: int) -> None:
-    """Raise ``DamageError`` unless the file holds the asset's bytes."""
+def check_file(path: Path, asset: str, size: int, *, whole: bool = True) -> None:
+    """Raise ``DamageError`` unless the file holds the asset's bytes, or else is of their size."""
     try:
         found = path.stat().st_size
         if found != size:
             raise DamageError(f"{asset} has {found} bytes, {size} were kept", code="asset_damaged")
-        if hash_file(path) != asset:
+        if whole and hash_file(path) != asset:
             raise DamageError(f"{asset} no longer matches its hash", code="asset_damaged")
     except FileNotFoundError:
         raise DamageError(f"{asset} is missing", code="asset_missing") from None
@@ -148,6 +149,5 @@ def stored_files(paths: ScopePaths) -> Iterator[Path]:
     """Yield every file in the asset folder."""
     if not paths.assets.is_dir():
         return
-    for folder in sorted(paths.assets.iterdir()):
-        if folder.is_dir():
-            yield from sorted(folder.iterdir())
+    for entry in sorted(paths.assets.iterdir()):
+        yield from sorted(entry.iterdir()) if entry.is_dir() else [entry]

@@ -35,7 +35,7 @@ def open_database(path: Path, *, readonly: bool = False) -> apsw.Connection:
 
 
 def open_unjournalled(path: Path) -> apsw.Connection:
-    """Open a new private file that nobody else knows of; it has no write-ahead log yet."""
+    """Open a file for writing and leave its journal as it is; a new one has no log beside it."""
     with database_errors(path):
         return _connect(path)
 

@@ -9,6 +9,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -138,6 +139,11 @@ def temporary_file(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
             remove(path)
         raise
     close_file(stream)
+
+
+def open_reading(path: Path) -> BufferedReader:
+    """Open a file of the store for reading."""
+    return path.open("rb")
 
 
 def remove(path: Path) -> None:

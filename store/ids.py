@@ -9,15 +9,15 @@ import math
 import re
 from typing import Any
 
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def canonical(value: Any) -> bytes:
     """Return the one JSON form of a value that ids and fingerprints are made from."""
-    text = json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
-    return text.encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
 
 
 def canonical_text(value: Any) -> str:
@@ -33,8 +33,13 @@ def canonical_text(value: Any) -> str:
 
 
 def storable(text: str) -> str:
-    """Return text that can be written as UTF-8: lone surrogates become U+FFFD."""
-    return _SURROGATE.sub("\ufffd", text)
+    """Return text that can be written as UTF-8: lone surrogates become U+FFFD, one for one."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def storable_or_none(text: str | None) -> str | None:
+    """Return :func:`storable` text, or null for null."""
+    return None if text is None else storable(text)
 
 
 def _finite(value: Any) -> Any:

@@ -40,3 +40,12 @@ class AssetRow(NamedTuple):
     name: str
     origin: str
     source: str
+
+
+def name_in(path: bytes) -> str:
+    """Return the name that a sighting's path shows; what is no file is named by its kind."""
+    if path.startswith(b"/"):
+        path = path.rsplit(b"/", 1)[-1]
+    else:
+        path = path.partition(b":")[0]
+    return path.decode("utf-8", "replace")

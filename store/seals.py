@@ -56,9 +56,13 @@ class Seals:
         if self._database is None and not self._path.exists():
             return None
         with suppress(apsw.Error):
-            row = self._open().execute(
-                "SELECT size, mtime_ns, ctime_ns, inode FROM seal WHERE asset = ?", (asset,)
-            ).fetchone()
+            row = (
+                self._open()
+                .execute(
+                    "SELECT size, mtime_ns, ctime_ns, inode FROM seal WHERE asset = ?", (asset,)
+                )
+                .fetchone()
+            )
             return None if row is None else Stat(*row)
         return None
 

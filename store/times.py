@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 _FORMAT = "%Y-%m-%dT%H:%M:%S.%f"
 _FIRST = "0001-01-01T00:00:00.000000Z"
 _LAST = "9999-12-31T23:59:59.999999Z"
-_CUT = {"year": 4, "month": 7, "day": 10, "hour": 13, "minute": 16, "second": 19}
+_CUT = {"year": 4, "month": 7, "day": 10, "hour": 13, "minute": 16, "second": 19, "microsecond": 26}
 
 
 def now() -> str:
@@ -23,12 +23,12 @@ def utc_text(moment: datetime) -> str:
 
 def local_text(moment: datetime, precision: str = "microsecond") -> str:
     """Write the wall time of a datetime, cut at ``precision``."""
-    return _wall(moment)[: _CUT.get(precision, 26)]
+    return _wall(moment)[: _CUT.get(precision, _CUT["microsecond"])]
 
 
 def _wall(moment: datetime) -> str:
     """Write date and time; unlike ``strftime`` with four digits of the year on every platform."""
-    return moment.replace(tzinfo=None).isoformat(timespec="microseconds")
+    return moment.isoformat(timespec="microseconds")[: _CUT["microsecond"]]
 
 
 def moment_fields(

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from muniment.store.errors import ExitCode
-
 CHECKOUT = Path(__file__).resolve().parent.parent
 ROOMS = ("pipeline", "adapters", "store")
 LOCKS = ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")
@@ -74,7 +72,7 @@ def test_the_wheel_adds_no_other_top_level_name(wheel: set[str]) -> None:
 def test_the_wheel_brings_the_samples_and_the_licence(wheel: set[str]) -> None:
     inputs = {path.name for path in (CHECKOUT / "samples").iterdir() if path.is_file()}
     inputs -= {"README.md", "make_samples.py"}
-    packed = {name.rsplit("/", 1)[-1] for name in wheel if "/share/muniment/samples/" in name}
+    packed = {name.rsplit("/", 1)[-1] for name in wheel if name.startswith("muniment/samples/")}
 
     assert packed == inputs
     assert any(name.endswith("/licenses/LICENSE") for name in wheel)
@@ -119,29 +117,3 @@ def test_no_locked_package_is_a_second_deep_learning_framework() -> None:
     heavy = {"torch", "tensorflow", "jax", "paddlepaddle"}
 
     assert heavy & pins("requirements-dev.txt").keys() == set()
-
-
-def test_every_locked_package_is_on_the_licences_page() -> None:
-    page = (CHECKOUT / "docs" / "reference" / "licences.md").read_text(encoding="utf-8")
-    locked = {**pins("requirements-dev.txt"), **pins("requirements.txt")}
-
-    assert [n for n, v in locked.items() if f"| {n} | {v} | " not in page] == []
-
-
-def test_every_exit_code_is_in_the_reference() -> None:
-    page = (CHECKOUT / "docs" / "reference" / "exit-codes.md").read_text(encoding="utf-8")
-
-    assert [code for code in ExitCode if f"\n| {code.value} | " not in page] == []
-
-
-def test_links_between_pages_lead_somewhere() -> None:
-    pages = [*CHECKOUT.glob("*.md"), *(CHECKOUT / "samples").glob("*.md")]
-    pages += (CHECKOUT / "docs").rglob("*.md")
-    broken = [
-        f"{page.relative_to(CHECKOUT)}: {target}"
-        for page in pages
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
-        if not (page.parent / target).exists()
-    ]
-
-    assert broken == []

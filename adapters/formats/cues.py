@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from muniment.adapters.formats.passages import lines
 from muniment.store.errors import InputError
 
-_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
@@ -53,7 +53,8 @@ def script_cues(text: str) -> Parsed:
     import pysubs2
 
     try:
-        script = pysubs2.SSAFile.from_string(text)
+        form = "ssa" if "[v4 styles]" in text.lower() else "ass"
+        script = pysubs2.SSAFile.from_string(text, format_=form)
     except (pysubs2.Pysubs2Error, ValueError, IndexError) as fault:
         raise InputError("the subtitle script can't be parsed", code="broken_subtitles") from fault
     script.sort()

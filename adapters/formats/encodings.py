@@ -15,9 +15,10 @@ from muniment.adapters.formats.plausibility import plausibility
 
 DEFAULT_ENCODINGS: tuple[str, ...] = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252")
 BLOCK_BYTES = 1 << 20
-SAMPLE_BYTES = 16 * 1024
+SAMPLE_BYTES = 4 * 1024
 _ENOUGH = 0.55
 _FIRST_CHOICE = 0.1
+_CERTAIN = 1.05
 _DETECTOR_BYTES = 24
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -99,7 +100,7 @@ def detect(
     head = stream.read(min(BLOCK_BYTES, limit_bytes))
     whole = len(head) < min(BLOCK_BYTES, limit_bytes)
     encoding = identify(head, preferred=preferred, whole=whole)
-    if whole or encoding.name != "utf-8" or encoding.bom_bytes or encoding.had_errors:
+    if whole or encoding.name != "utf-8" or encoding.had_errors:
         return encoding
     check, left = codecs.getincrementaldecoder("utf-8")(), limit_bytes - len(head)
     check.decode(head)
@@ -108,6 +109,8 @@ def detect(
         try:
             check.decode(block)
         except UnicodeDecodeError:
+            if encoding.bom_bytes:
+                return replace(encoding, had_errors=True)
             pending = check.getstate()[0]
             judged = _legacy(_sample(pending + block), preferred)
             return replace(judged, had_errors=judged.name == "utf-8")
@@ -194,6 +197,8 @@ def _most_plausible(sample: bytes, preferred: Sequence[str]) -> tuple[str, float
         if text is not None:
             score = plausibility(text, name) + (_FIRST_CHOICE if rank == 0 else 0.0)
             scored.append((name, score))
+            if rank == 0 and score > _CERTAIN:
+                break
     return max(scored, key=lambda pair: pair[1])
 
 

@@ -15,7 +15,7 @@ _ENGLISH = frozenset(
         *("there", "i'm", "i'll", "it's", "that's", "don't", "can't", "hello", "please", "thanks"),
     )
 )
-_SAMPLE = 2000
+_SAMPLE = 600
 _ENGLISH_SHARE = 0.15
 _ACCENTED_SHARE = 0.25
 _HAN_SHARE = 0.1
@@ -25,9 +25,10 @@ def script_language(text: str) -> str | None:
     """Return ``zh``, ``ja``, ``ko`` or ``en`` where script or function words tell, else null."""
     sample = text[:_SAMPLE]
     if not sample.isascii():
-        if _HANGUL.search(sample) and len(_HANGUL.findall(sample)) > len(_HAN.findall(sample)):
+        han = len(_HAN.findall(sample))
+        if _HANGUL.search(sample) and len(_HANGUL.findall(sample)) > han:
             return "ko"
-        han, kana = len(_HAN.findall(sample)), len(_KANA.findall(sample))
+        kana = len(_KANA.findall(sample)) if _KANA.search(sample) else 0
         if kana * 8 >= han + kana > 0:
             return "ja" if kana >= _HAN_SHARE * len(sample) else None
         if han >= _HAN_SHARE * len(sample):

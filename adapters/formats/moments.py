@@ -16,7 +16,7 @@ CLOCK = (
 )
 DATE = r"(?P<a>\d{1,4})\s?[./年-]\s?(?P<b>\d{1,2})\s?[./月-]\s?(?P<c>\d{1,4})[.日]?"
 _IS_AFTERNOON = re.compile(_AFTERNOON)
-_ORDERS = {"ymd": (0, 1, 2), "dmy": (2, 1, 0), "mdy": (2, 0, 1)}
+_ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}
 _NOON = 12
 _MONTHS, _DAYS = 12, 31
 _CENTURY = 100
@@ -34,9 +34,11 @@ class DateOrder:
     def __init__(self) -> None:
         self._faults = dict.fromkeys(_ORDERS, (0, 0))
         self._last: dict[str, tuple[int, int, int]] = {}
+        self._year_first = False
 
     def see(self, parts: tuple[int, int, int]) -> None:
         """Take one date into account, its three numbers as written."""
+        self._year_first |= parts[0] >= _CENTURY
         for name, (year, month, day) in _ORDERS.items():
             date = parts[year], parts[month], parts[day]
             bad, back = self._faults[name]
@@ -48,10 +50,19 @@ class DateOrder:
                 self._last[name] = date
 
     def settle(self, preferred: str) -> tuple[str, bool]:
-        """Return the best order and whether another fits as well."""
-        ranked = sorted(_ORDERS, key=lambda name: (*self._faults[name], name != preferred))
+        """Return the best order and whether another fits as well.
+
+        A year of two digits comes first only where that is preferred or nothing else is possible.
+        """
+
+        def badness(name: str) -> tuple[int, bool, int, bool]:
+            bad, back = self._faults[name]
+            unusual = name == "ymd" != preferred and not self._year_first
+            return bad, unusual, back, name != preferred
+
+        ranked = sorted(_ORDERS, key=badness)
         best, rival = ranked[:2]
-        return best, self._faults[best] == self._faults[rival]
+        return best, badness(best)[:-1] == badness(rival)[:-1]
 
 
 def wall_moment(found: re.Match[str], order: str = "ymd") -> "Moment | None":

@@ -122,6 +122,10 @@ def units(text: str) -> int:
     return len(text) if text.isascii() else len(text) + 3 * len(_DENSE.findall(text))
 
 
+def _fits(text: str) -> bool:
+    return len(text) <= _HARD_CHARACTERS or units(text) <= PASSAGE_UNITS
+
+
 def visible(text: str) -> bool:
     """Tell whether anything of the text can be seen."""
     return _VISIBLE.search(text) is not None
@@ -201,7 +205,7 @@ def _cut(stretch: Line, prose: bool) -> Iterator[Passage]:
 
 def _packed(text: str, prose: bool) -> Iterator[Span]:
     """Join the largest pieces that fit until a passage is full."""
-    if units(text) <= PASSAGE_UNITS:
+    if _fits(text):
         yield from trimmed(text, 0, len(text))
         return
     rules = (_by_sentence, _by_line, _by_clause) if prose else (_by_line, _by_sentence, _by_clause)
@@ -223,7 +227,7 @@ Rule: TypeAlias = Callable[[str], Iterator[Span]]
 
 def _fitting(text: str, start: int, end: int, rules: Sequence[Rule]) -> Iterator[Span]:
     """Yield pieces that each fit a passage, cut by the first rule that makes them small enough."""
-    if units(text[start:end]) <= PASSAGE_UNITS:
+    if _fits(text[start:end]):
         yield from trimmed(text, start, end)
     elif not rules:
         for at in range(start, end, _HARD_CHARACTERS):

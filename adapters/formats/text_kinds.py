@@ -41,7 +41,7 @@ _CODE = frozenset(
     )
 )
 _MARKUP = frozenset(("text/html", "application/xml", "application/rdf+xml", "image/svg+xml"))
-_CUE = re.compile(r"^\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d{2}", re.M)
+_CUE = re.compile(r"^\s*(?:\d+:)?\d{1,2}:\d{1,2}[.,]\d{1,3}\s*-->\s*(?:\d+:)?\d{1,2}:\d", re.M)
 _SCRIPT_INFO = re.compile(r"(?:\s*|;[^\n]*\n)*+\[Script Info\]", re.I)
 _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]{1,60}):(?: |\t|$|\r)")
 _MAIL_HEADERS = frozenset(("from", "to", "subject", "date", "cc", "reply-to", "sender"))

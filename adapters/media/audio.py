@@ -1,7 +1,8 @@
 """Speech: sound streams through the voice-activity gate; what it lets by is transcribed."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from muniment.adapters.media.ffmpeg import SAMPLE_RATE, PcmStream, pcm_stream, probe
@@ -30,6 +31,8 @@ SUSPICIOUS_CONFIDENCE = 0.3
 FOREIGN_CONFIDENCE = 0.7
 MISSING_SECONDS = 2.0
 MISSING_SHARE = 0.05
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
 _QUIET_FRAME = SAMPLE_RATE // 50
 
 
@@ -113,9 +116,19 @@ class _Listener:
             locator=TimeLocator(start_ms=start, end_ms=end),
             confidence=min(sure, SUSPICIOUS_CONFIDENCE) if segment.suspicious else sure,
             producer=self._tools.transcriber().producer,
-            language=language or None,
+            language=spoken_language(segment.text, language, self._tools.languages),
             attributes=attributes,
         )
+
+
+def spoken_language(text: str, language: str, languages: Sequence[str]) -> str | None:
+    """Return the language of one segment, correcting the piece's by script where they clash.
+
+    A recording that changes between Chinese and English is heard as one of the two.
+    """
+    written = "zh" if _HAN.search(text) else "en" if _LATIN.search(text) else language
+    known = {language, written} <= {"zh", "en"} and written in languages
+    return written if known else language or None
 
 
 def speech_pieces(sound: PcmStream, detector: SpeechDetector) -> Iterator[tuple[int, "np.ndarray"]]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Corners: TypeAlias = tuple[float, float, float, float]
 SKEW_DEGREES = 1.0
+SURE_CONFIDENCE = 0.9
 _CORNERS = 4
 _DIGITS = 6
 _HAN = "\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
@@ -25,6 +26,11 @@ def collapse_han_spaces(text: str) -> str:
 def words_key(text: str) -> str:
     """Return the letters and digits of a line, by which repeats of it are known."""
     return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def is_noise(key: str, confidence: float) -> bool:
+    """Tell a mark taken for a letter: edges and leaves are, one at a time and unsurely."""
+    return not key or (len(key) == 1 and confidence < SURE_CONFIDENCE)
 
 
 def corners_of(line: OcrLine, size: tuple[int, int]) -> Corners:

@@ -10,7 +10,8 @@ _ELEMENTARY = "mp3,aac,ac3,eac3,dts,flac,tta,wv,ape,aiff,wav,mpc,mpc8,ogg,loas"
 _PACKETS = 3
 _PACKET_SYNC = 0x47
 _MPEG_AUDIO = 0xFFE0_0000
-_RESERVED_RATE, _RESERVED_SAMPLING = 0xF000, 0x0C00
+_LAYERS, _LAYERS_2_AND_3 = 0x0006_0000, (0x0004_0000, 0x0002_0000)
+_RATES, _SAMPLINGS = 0xF000, 0x0C00
 _ADTS = 0xFFF0_0000
 _LATM = 0x56E0_0000
 _MOV_ATOMS = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"pnot")
@@ -82,7 +83,9 @@ def _framed(head: bytes) -> str | None:
         return "aac"
     if frame & 0xFFE0_0000 == _LATM:
         return "loas"
-    layer, rate, sampling = frame & 0x0006_0000, frame & 0xF000, frame & 0x0C00
-    if frame & _MPEG_AUDIO == _MPEG_AUDIO and layer and rate != _RESERVED_RATE:
-        return "mp3" if sampling != _RESERVED_SAMPLING else None
-    return None
+    if frame & _MPEG_AUDIO != _MPEG_AUDIO:
+        return None
+    layer, rate, sampling = frame & _LAYERS, frame & _RATES, frame & _SAMPLINGS
+    # Layer I is what the mark of UTF-16 text looks like, and nobody's recording.
+    whole = layer in _LAYERS_2_AND_3 and rate not in (0, _RATES) and sampling != _SAMPLINGS
+    return "mp3" if whole else None

@@ -29,8 +29,15 @@ _MAX_WORDS = 2000
 _COMMENT_CODE = 8
 _CLOCK_PARTS = 3
 _XMP_TEXT = r"<{0}>\s*(?:<rdf:(?:Alt|Seq|Bag)>)?\s*(.*?)\s*(?:</rdf:(?:Alt|Seq|Bag)>)?\s*</{0}>"
-_PLACEHOLDERS = frozenset(
-    {"olympus digital camera", "default", "sony dsc", "minolta digital camera"}
+_PLACEHOLDERS = (
+    *("olympus digital camera", "sony dsc", "minolta digital camera", "default", "creator: gd-"),
+    *(
+        "file written by adobe",
+        "created with gimp",
+        "lavc",
+        "intel(r) jpeg",
+        "jpeg image generated",
+    ),
 )
 
 
@@ -74,7 +81,7 @@ def read_tags(image: "Image.Image") -> Tags:
         *(_xmp_words(xmp, name) for name in ("dc:title", "dc:description")),
         *(_words(image.info.get(name)) for name in ("Title", "Description", "Comment", "comment")),
     ]
-    known = [text for text in found if text and text.lower() not in _PLACEHOLDERS]
+    known = [text for text in found if text and not text.lower().startswith(_PLACEHOLDERS)]
     return Tags(base, shot, gps, xmp, tuple(dict.fromkeys(known)))
 
 

@@ -9,6 +9,7 @@ from muniment.adapters.media.boxes import (
     box_of,
     collapse_han_spaces,
     corners_of,
+    is_noise,
     words_key,
 )
 from muniment.adapters.media.moments import moment_of, parse_pdf_time
@@ -126,7 +127,7 @@ class _Reading:
             text = collapse_han_spaces(line.text)
             key = words_key(text)
             if (
-                not key
+                is_noise(key, line.confidence)
                 or is_covered(corners, layer)
                 or (len(key) > CHANCE_CHARACTERS and key in known)
             ):

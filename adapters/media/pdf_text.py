@@ -17,6 +17,8 @@ PARAGRAPH_PITCH = 1.7
 SIZE_CHANGE = 1.35
 COLUMN_GAP = 3.0
 LINE_SHIFT = 0.7
+CELL_GAP = 12.0
+CELL_SHARE = 0.15
 MAX_CODE = 0x10FFFF
 _DEVICE = 1_000_000
 _HYPHENS = ("\x02", "\ufffe", "\u00ad")
@@ -213,7 +215,9 @@ def _follows(block: list[TextLine], below: TextLine) -> bool:
     pitch = _middle(below) - _middle(above)
     height = max(above.height, below.height)
     if abs(pitch) < height / 2:
-        return True
+        # A figure belongs to the label on its row; a long text far off is another column's.
+        gap = below.flow[0] - above.flow[2]
+        return gap <= CELL_GAP * height or below.flow[2] - below.flow[0] <= CELL_SHARE
     if not 0 < pitch <= PARAGRAPH_PITCH * height:
         return False
     if height > SIZE_CHANGE * min(above.height, below.height):

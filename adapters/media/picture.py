@@ -1,6 +1,7 @@
 """What can be read and seen in a picture, and what its tags say."""
 
 from collections.abc import Iterator
+from statistics import median
 from typing import TYPE_CHECKING
 
 from muniment.adapters.media.boxes import (
@@ -8,6 +9,7 @@ from muniment.adapters.media.boxes import (
     box_fields,
     collapse_han_spaces,
     corners_of,
+    is_noise,
     quad_of,
     words_key,
 )
@@ -117,7 +119,7 @@ class _Seen:
         for line in ordered(engine.read(image), image.size):
             text = collapse_han_spaces(line.text)
             key = words_key(text)
-            if not key:
+            if is_noise(key, line.confidence):
                 continue
             showing.add(key)
             if self._animated and key in self._before:
@@ -165,7 +167,22 @@ def ordered(lines: list[OcrLine], size: tuple[int, int]) -> list[OcrLine]:
     """Put lines in reading order by columns; text that stands on its side keeps its own."""
     if sum(_starts_top_left(line) for line in lines) * 2 < len(lines):
         return lines
-    return [lines[index] for index in reading_order([corners_of(line, size) for line in lines])]
+    slope = median(_slope(line) for line in lines) if lines else 0.0
+    straight = [_straightened(line, slope, size) for line in lines]
+    return [lines[index] for index in reading_order(straight)]
+
+
+def _slope(line: OcrLine) -> float:
+    """Return how many pixels a line falls for each one to the right."""
+    across, down = line.quad[1][0] - line.quad[0][0], line.quad[1][1] - line.quad[0][1]
+    return down / across if across > abs(down) else 0.0
+
+
+def _straightened(line: OcrLine, slope: float, size: tuple[int, int]) -> Corners:
+    """Return the box of a line after shearing an askew page, so that columns stand upright."""
+    across = [(x + slope * y) / size[0] for x, y in line.quad]
+    down = [(y - slope * x) / size[1] for x, y in line.quad]
+    return min(across), min(down), max(across), max(down)
 
 
 def _starts_top_left(line: OcrLine) -> bool:

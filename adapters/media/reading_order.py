@@ -7,9 +7,10 @@ from typing import TypeAlias
 from muniment.adapters.media.boxes import Corners
 
 MIN_COLUMN_LINES = 3
-MIN_FILL = 0.5
+MIN_FILL = 0.4
+MIN_ROW_FILL = 0.8
 MIN_COLUMN_SHARE = 0.15
-MAX_CROSSING_SHARE = 0.25
+MAX_CROSSING_SHARE = 0.6
 MIN_GUTTER_SHARE = 0.01
 # Beyond this many boxes a page is no text to be read in columns, and the search is quadratic.
 MAX_BOXES = 1500
@@ -53,31 +54,45 @@ def _gutter(indices: list[int], boxes: Sequence[Corners]) -> Gutter | None:
     right = max(boxes[i][2] for i in indices)
     width = MIN_GUTTER_SHARE * (right - left)
     margin = MIN_COLUMN_SHARE * (right - left)
+    rows = _row_numbers(indices, boxes)
     found: list[tuple[int, float]] = []
     for edge in {boxes[i][2] for i in indices}:
         if left + margin <= edge <= right - margin:
-            crossing = _crossing(indices, boxes, (edge, edge + width), (left, right))
-            if crossing is not None:
-                found.append((crossing, -edge))
+            sides = _sides(indices, boxes, (edge, edge + width))
+            spans = (edge - left, right - edge - width)
+            if _are_columns(sides, boxes, spans, rows):
+                found.append((len(sides[1]), edge))
     if not found:
         return None
-    edge = -min(found)[1]
+    edge = min(found)[1]
     return edge, edge + width
 
 
-def _crossing(
-    indices: list[int], boxes: Sequence[Corners], gutter: Gutter, span: tuple[float, float]
-) -> int | None:
-    """Return how many boxes touch the strip, or null when it parts no columns."""
-    before, crossing, after = _sides(indices, boxes, gutter)
-    if len(crossing) > MAX_CROSSING_SHARE * len(indices):
-        return None
-    for side, width in ((before, gutter[0] - span[0]), (after, span[1] - gutter[1])):
-        if len(side) < MIN_COLUMN_LINES:
-            return None
-        if median(boxes[i][2] - boxes[i][0] for i in side) < MIN_FILL * width:
-            return None
-    return len(crossing)
+def _are_columns(
+    sides: tuple[list[int], list[int], list[int]],
+    boxes: Sequence[Corners],
+    spans: tuple[float, float],
+    rows: dict[int, int],
+) -> bool:
+    before, crossing, after = sides
+    if len(crossing) > MAX_CROSSING_SHARE * (len(before) + len(crossing) + len(after)):
+        return False
+    return all(
+        len(side) >= MIN_COLUMN_LINES and _fills(side, boxes, width, rows)
+        for side, width in zip((before, after), spans, strict=True)
+    )
+
+
+def _fills(side: list[int], boxes: Sequence[Corners], width: float, rows: dict[int, int]) -> bool:
+    """Tell whether a side is a column of text, or several that fill their rows together."""
+    widths = [boxes[i][2] - boxes[i][0] for i in side]
+    if median(widths) >= MIN_FILL * width:
+        return True
+    return sum(widths) >= MIN_ROW_FILL * width * len({rows[i] for i in side})
+
+
+def _row_numbers(indices: list[int], boxes: Sequence[Corners]) -> dict[int, int]:
+    return {i: number for number, row in enumerate(_grouped(indices, boxes)) for i in row}
 
 
 def _sides(
@@ -95,13 +110,18 @@ def _sides(
 
 
 def _rows(indices: list[int], boxes: Sequence[Corners]) -> list[int]:
+    rows = _grouped(indices, boxes)
+    return [index for row in rows for index in sorted(row, key=lambda i: (boxes[i][0], i))]
+
+
+def _grouped(indices: list[int], boxes: Sequence[Corners]) -> list[list[int]]:
     rows: list[list[int]] = []
     for index in sorted(indices, key=lambda i: (_middle(boxes[i]), boxes[i][0])):
         if rows and _same_row(boxes[rows[-1][0]], boxes[index]):
             rows[-1].append(index)
         else:
             rows.append([index])
-    return [index for row in rows for index in sorted(row, key=lambda i: (boxes[i][0], i))]
+    return rows
 
 
 def _same_row(one: Corners, other: Corners) -> bool:

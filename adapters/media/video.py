@@ -12,6 +12,7 @@ from muniment.adapters.media.boxes import (
     box_of,
     collapse_han_spaces,
     corners_of,
+    is_noise,
     overlap_share,
     words_key,
 )
@@ -128,8 +129,9 @@ class _Viewer:
         shown = []
         for number in reading_order(boxes):
             text = collapse_han_spaces(lines[number].text)
-            if key := words_key(text):
-                sure = min(1.0, max(0.0, lines[number].confidence))
+            key = words_key(text)
+            sure = min(1.0, max(0.0, lines[number].confidence))
+            if not is_noise(key, sure):
                 at = frame.at_ms
                 shown.append(_Shown(text, key, boxes[number], sure, at, frame.index, at))
         return shown

@@ -44,8 +44,8 @@ class Fitted:
         width, height = self.size
         return tuple(
             (
-                within((x - self.margin) / self.scale, width),
-                within((y - self.margin) / self.scale, height),
+                _within((x - self.margin) / self.scale, width),
+                _within((y - self.margin) / self.scale, height),
             )
             for x, y in quad
         )
@@ -87,7 +87,7 @@ def _scaled(image: "Image.Image", scale: float) -> "Image.Image":
     return image.resize(size, Resampling.BICUBIC, reducing_gap=2.0)
 
 
-def within(value: float, most: int) -> float:
+def _within(value: float, most: int) -> float:
     return min(float(most), max(0.0, value))
 
 
@@ -107,6 +107,7 @@ def tiles(image: "Image.Image") -> Iterator[tuple[Box, Box]]:
 
 
 def turned(image: "Image.Image", turn: int) -> "Image.Image":
+    """Return the image turned counter-clockwise by 0, 90, 180 or 270 degrees."""
     from PIL.Image import Transpose
 
     ways = {90: Transpose.ROTATE_90, 180: Transpose.ROTATE_180, 270: Transpose.ROTATE_270}
@@ -126,8 +127,10 @@ def unturned(quad: Quad, turn: int, size: Point) -> Quad:
 
 
 def middle(quad: Quad) -> Point:
+    """Return the mean of the corners."""
     return sum(x for x, _ in quad) / len(quad), sum(y for _, y in quad) / len(quad)
 
 
 def distance(one: Point, other: Point) -> float:
+    """Return the distance of two points."""
     return float(((one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2) ** 0.5)

@@ -7,6 +7,7 @@ import json
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import httpx
 
     from muniment.adapters.models.settings import Setup
+    from muniment.store.records import Producer
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -101,6 +103,12 @@ class OpenAiClient:
             trust_env=options.trust_env,
             follow_redirects=False,
         )
+        # Whoever drops the model need not know that it holds connections.
+        weakref.finalize(self, self._http.close)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._http.close()
 
     def call(self, request: Request, reply: type[Reply]) -> Reply:
         """Send until it is answered or hopeless; ``InputError`` then, or ``MissingToolError``
@@ -256,3 +264,18 @@ def _form_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_form_value(item) for item in value]
     return str(value)
+
+
+class RemoteModel:
+    """What the adapters of every role share: who they are, their parameters, their service."""
+
+    def __init__(
+        self, producer: "Producer", setup: "Setup", transport: "httpx.BaseTransport | None" = None
+    ) -> None:
+        self.producer = producer
+        self._params = dict(setup.params)
+        self._client = OpenAiClient(setup, transport)
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()

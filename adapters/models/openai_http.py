@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 
-from muniment.adapters.models.openai_client import Answered, OpenAiClient, Request
+from muniment.adapters.models.openai_client import Answered, OpenAiClient, RemoteModel, Request
 from muniment.adapters.models.references import references
 from muniment.adapters.ports import Answer, Description
 from muniment.store.errors import InputError
@@ -59,15 +59,8 @@ class _Seen(Lenient):
     confidence: Unit = 0.0
 
 
-class HttpChat:
+class HttpChat(RemoteModel):
     """Ask a chat model for JSON of a given schema, and once more when it is not valid."""
-
-    def __init__(
-        self, producer: "Producer", setup: "Setup", transport: "httpx.BaseTransport | None" = None
-    ) -> None:
-        self.producer = producer
-        self._params = dict(setup.params)
-        self._client = OpenAiClient(setup, transport)
 
     def complete(self, system: str, user: str, schema: type[Answer]) -> Answer:
         """Return the answer, validated; ``InputError`` when the model gives no valid one."""
@@ -93,15 +86,8 @@ class HttpChat:
             ) from None
 
 
-class HttpDescriber:
+class HttpDescriber(RemoteModel):
     """Describe pictures by a vision chat model."""
-
-    def __init__(
-        self, producer: "Producer", setup: "Setup", transport: "httpx.BaseTransport | None" = None
-    ) -> None:
-        self.producer = producer
-        self._params = dict(setup.params)
-        self._client = OpenAiClient(setup, transport)
 
     def describe(self, jpeg: bytes) -> Description:
         """Describe one JPEG; an answer in plain words counts, with confidence unknown."""
@@ -119,17 +105,16 @@ class HttpDescriber:
         return Description(text=seen.text.strip(), labels=seen.labels, confidence=seen.confidence)
 
 
-class HttpEmbedder:
+class HttpEmbedder(RemoteModel):
     """Embed text by a service; ``query_prefix`` and ``passage_prefix`` are the model's own."""
 
     def __init__(
         self, producer: "Producer", setup: "Setup", transport: "httpx.BaseTransport | None" = None
     ) -> None:
-        self.producer = producer
-        self._query_prefix = str(setup.params.get("query_prefix", ""))
-        self._passage_prefix = str(setup.params.get("passage_prefix", ""))
-        self._dimensions = int(setup.params.get("dimensions", 0))
-        self._client = OpenAiClient(setup, transport)
+        super().__init__(producer, setup, transport)
+        self._query_prefix = str(self._params.get("query_prefix", ""))
+        self._passage_prefix = str(self._params.get("passage_prefix", ""))
+        self._dimensions = int(self._params.get("dimensions", 0))
 
     @property
     def dimensions(self) -> int:

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from pydantic import Field
 
 from muniment.adapters.models import hearing
-from muniment.adapters.models.openai_client import Answered, OpenAiClient, Request
+from muniment.adapters.models.openai_client import Answered, RemoteModel, Request
 from muniment.adapters.models.references import references
 from muniment.adapters.ports import Segment, Transcript, Word
 from muniment.store.ids import asset_id
 from muniment.store.records import Lenient
 
 if TYPE_CHECKING:
-    import httpx
     import numpy as np
-
-    from muniment.adapters.models.settings import Setup
-    from muniment.store.records import Producer
 
 SAMPLE_RATE = 16_000
 Seconds: TypeAlias = Annotated[float, Field(allow_inf_nan=False)]
@@ -53,15 +49,8 @@ class _TranscriptReply(Answered):
     words: tuple[_HeardWord, ...] | None = None
 
 
-class HttpTranscriber:
+class HttpTranscriber(RemoteModel):
     """Transcribe speech by a service."""
-
-    def __init__(
-        self, producer: "Producer", setup: "Setup", transport: "httpx.BaseTransport | None" = None
-    ) -> None:
-        self.producer = producer
-        self._params = dict(setup.params)
-        self._client = OpenAiClient(setup, transport)
 
     def transcribe(self, samples: "np.ndarray", language: str | None = None) -> Transcript:
         """Transcribe float32 mono samples at 16 kHz; ``language`` null means find out."""

@@ -39,6 +39,7 @@ _FLIP_CONFIDENCE = 0.9
 # Below this mean confidence the picture may lie on its side without the engine having noticed.
 _WEAK = 0.7
 _CLEARLY = 0.9
+_SMALLEST_SIDE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,8 @@ class RapidOcr:
 
     def read(self, image: "Image.Image") -> list[OcrLine]:
         """Return the lines of text; an image without any gives an empty list."""
+        if min(image.size) < _SMALLEST_SIDE:
+            return []
         picture = canvas.flat(image)
         lines = [
             line for tile, keep in canvas.tiles(picture) for line in self._tile(picture, tile, keep)

@@ -133,5 +133,5 @@ def row(role: str, spec: ModelSpec | None, settings: ModelSettings) -> dict[str,
         "speed": spec.speed,
         "remote": spec.remote,
         "available": not lacking and not refused,
-        "hint": f"pip install {' '.join(lacking)}" if lacking else "offline" * refused,
+        "hint": f"pip install {' '.join(lacking)}" if lacking else "refused offline" * refused,
     }

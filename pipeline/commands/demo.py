@@ -1,7 +1,5 @@
 """``muniment demo``."""
 
-import sys
-
 import click
 
 from muniment.pipeline.options import Session, command
@@ -17,6 +15,6 @@ def demo(session: Session, keep: str | None) -> int:
 
     session.add({"offline": True})
     if keep is not None:
-        return demonstrate(session, keep, sys.stderr)
+        return demonstrate(session, keep)
     with TemporaryDirectory(prefix="muniment-demo-") as folder:
-        return demonstrate(session, f"{folder}/root", sys.stderr)
+        return demonstrate(session, f"{folder}/root")

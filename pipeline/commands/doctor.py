@@ -65,13 +65,13 @@ def _python() -> Iterator[Check]:
 
 
 def _programs() -> Iterator[Check]:
-    from muniment.adapters.process import find_program, run
+    from muniment.adapters.process import RunLimits, find_program, run
 
     for name in ("ffmpeg", "ffprobe"):
         fix = f"install ffmpeg, or set MUNIMENT_{name.upper()}"
         try:
             path = find_program(name)
-            said = run([path, "-version"]).stdout.decode("utf-8", "replace").splitlines()
+            said = run([path, "-version"], RunLimits(wall_seconds=20)).decode().splitlines()
         except MunimentError as error:
             yield Check("program", name, False, error.message, fix)
         else:

@@ -20,9 +20,9 @@ from muniment.pipeline.options import Session, command
 @click.option("--known-at", metavar="TIME", help="Facts as the store knew them then.")
 @click.option("--include-history", is_flag=True, help="Superseded records, too.")
 @click.option("--include-archived", is_flag=True, help="Archived records, too.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="At least.")
+@click.option("--min-confidence", type=click.FloatRange(0, 1), help="At least.")
 @click.option("--in-session", metavar="ID", help="Only from this session or thread.")
-@click.option("--path", metavar="PART", help="Only from files whose path contains this.")
+@click.option("--path", metavar="PATH", help="Only from this file or folder.")
 @click.option(
     "--fusion",
     type=click.Choice(["weighted", "rrf"]),

@@ -37,9 +37,16 @@ class When:
 def find_date(text: str, said: Mapping[str, Any] | None) -> When | None:
     """Return the first date or time of day named in a text, or null.
 
-    ``said`` is the moment it was said; without one only whole dates are understood.
+    ``said`` is the moment it was said; without one only whole dates are understood. A date that
+    falls off the calendar is none.
     """
-    base = _wall_time(said)
+    try:
+        return _find(text, _wall_time(said))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _find(text: str, base: datetime | None) -> When | None:
     day = _first_day(text, base)
     clock = None if day is not None and day[3] in ("minute", "month", "year") else clock_of(text)
     if day is None and (clock is None or base is None):
@@ -177,6 +184,19 @@ def _end_of(match: re.Match[str], base: datetime) -> Found | None:
     return _at(base, today), "day"
 
 
+def _coarse(match: re.Match[str], base: datetime) -> Found | None:
+    """Resolve a month or a year named with its year."""
+    part = match.groupdict()
+    month = _month(part["month"]) if part.get("month") else 1
+    found = _date(int(part["year"]), month, 1)
+    precision = "month" if part.get("month") else "year"
+    return None if found is None else (_at(base, found), precision)
+
+
+_MONTH_OF_YEAR = re.compile(rf"\b{_MONTH}\s+(?P<year>(?:19|20)\d{{2}})\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:in|since)\s+(?P<year>(?:19|20)\d{2})\b(?![-/.]\d)", re.IGNORECASE)
+_WHOLE = (_ISO, _ZH_FULL, _MONTH_OF_YEAR, _YEAR)
+
 _RULES: tuple[tuple[re.Pattern[str], Resolve], ...] = (
     (_ISO, _named),
     (_ZH_FULL, _named),
@@ -189,6 +209,8 @@ _RULES: tuple[tuple[re.Pattern[str], Resolve], ...] = (
     ),
     (_EN_MONTH_DAY, _named),
     (_EN_DAY_MONTH, _named),
+    (_MONTH_OF_YEAR, _coarse),
+    (_YEAR, _coarse),
     (re.compile(r"\b(?:(?:the )?day after tomorrow|tomorrow)\b", re.IGNORECASE), _relative),
     (re.compile(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b", re.I), _relative),
     (re.compile(r"(?P<word>大后|后|明|今)(?:天|日|早|晚|儿)"), _zh_relative),
@@ -221,7 +243,7 @@ def _first_day(text: str, base: datetime | None) -> tuple[int, int, datetime, st
 
 def _days(text: str, base: datetime | None) -> Iterator[tuple[int, int, datetime, str]]:
     for pattern, resolve in _RULES:
-        if base is None and pattern not in (_ISO, _ZH_FULL):
+        if base is None and pattern not in _WHOLE:
             continue
         match = pattern.search(text)
         found = resolve(match, base or datetime(1, 1, 1)) if match else None  # noqa: DTZ001

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muniment.pipeline import keys
 from muniment.pipeline.proposers.base import Passage
-from muniment.pipeline.proposers.dates import find_date
+from muniment.pipeline.proposers.dates import When, find_date
 
 if TYPE_CHECKING:
     from muniment.store.records import MemoryKind, MemoryType
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 class Clause(NamedTuple):
     """A stretch of a passage: ``folded`` has the same length as ``shown`` and is matched on.
 
-    ``start`` is its offset in the passage. ``instructed``: it follows ``remember that``.
+    ``start`` is its offset in the passage.
     """
 
     folded: str
     shown: str
     start: int
     passage: Passage
-    instructed: bool = False
 
     def part(self, match: re.Match[str], group: str) -> str:
         """Return a group's text as it was written, without quotation marks around it."""
@@ -98,9 +97,7 @@ def one(key: str, *, group: str = "value", sensitive: bool = False, salience: fl
     def build(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
         value = clause.part(match, group)
         if value:
-            yield Made(
-                "semantic", "fact", key, value, sensitive=sensitive, salience=salience
-            )
+            yield Made("semantic", "fact", key, value, sensitive=sensitive, salience=salience)
 
     return build
 
@@ -133,7 +130,7 @@ def task(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
     """Make a reminder, due when a date is named."""
     due = find_date(clause.folded, clause.said)
     value = clause.part(match, "value")
-    yield Made("prospective", "task", value=value, due_at=due and due.moment, salience=0.7)
+    yield Made("prospective", "task", value=value, due_at=_moment(due), salience=0.7)
 
 
 def dated_task(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
@@ -145,7 +142,7 @@ def promise(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
     """Make an agreement, due when a date is named."""
     due = find_date(clause.folded, clause.said)
     value = clause.part(match, "value")
-    yield Made("prospective", "agreement", value=value, due_at=due and due.moment)
+    yield Made("prospective", "agreement", value=value, due_at=_moment(due))
 
 
 def dated_promise(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
@@ -160,8 +157,14 @@ def lesson(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
 
 def listed(text: str) -> list[str]:
     """Cut a list such as ``nuts, milk and eggs`` or ``花生、海鲜和牛奶`` into its things."""
-    parts = re.split(r"\s*[,，、/;]\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+|和|以及|还有|跟|与", text)
+    parts = re.split(
+        r"\s*[,，、/;]\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+|和|以及|还有|跟|与", text
+    )
     return [thing for part in parts if (thing := re.sub(r"^(?:both|the|any)\s+", "", part.strip()))]
+
+
+def _moment(found: When | None) -> Mapping[str, Any] | None:
+    return None if found is None else found.moment
 
 
 _TRADITIONAL = (

@@ -5,9 +5,11 @@ that what is asked, supposed, quoted, told of others or long past makes no claim
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline import keys
 from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quote
@@ -21,18 +23,27 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.9
 INSTRUCTED_CONFIDENCE = 1.0
 LEAST_KEPT_CHARACTERS = 4
+LONGEST_ABBREVIATION = len(" Prof.")
+LONGEST_SENTENCE = 2_000  # an explicit statement is short; a longer run is not one
 TRANSCRIBED = frozenset({"asr", "subtitle", "ocr", "visual", "page_text"})
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*[>|].*$", re.MULTILINE)
-_SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”」』\"']?|\.+(?=\s|$|[”\"])|\n|$)", re.DOTALL)
+_ENDS = re.compile(r"[。！？!?]+[”」』\"']?|(?<!\.)\.++(?=\s|$|[”\"])|\n")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No|[A-Z])\.$")
-_QUOTATIONS = re.compile(r"“[^”\n]*”?|「[^」\n]*」?|『[^』\n]*』?|\"[^\"\n]*\"|(?<!\w)'[^'\n]{3,}'(?!\w)")
-_SPEAKER = re.compile(r"^\s*(?:\[[^\]\n]{1,40}\]\s*)?[\w .'-]{1,40}[:：]\s")
-_KEEPING = re.compile(
-    r"^\s*(?:please\s+|ok,?\s+)?(?:remember|note|reminder|fyi|btw|p\.?s|important|me)\b", re.IGNORECASE
+_QUOTATIONS = re.compile(
+    r"“[^”\n]*”?|「[^」\n]*」?|『[^』\n]*』?|\"[^\"\n]*\"|(?<!\w)'[^'\n]{3,}'(?!\w)"
 )
-_END = " \t\r\n.。!！,，;；:："
+_SPEAKER = re.compile(r"^\s*(?:\[[^\]\n]{1,40}\]\s*)?[\w .'-]{1,40}(?::\s|：)")
+_KEEPING = re.compile(
+    r"^\s*(?:(?:please\s+|ok,?\s+)?(?:remember|make a note|keep in mind|reminder|fyi|"
+    r"btw|p\.?s|me)\b|"
+    r"(?:请|麻烦|帮我|给我|你|一定要?)*(?:记住|记得|记一下|记下|提醒|注意|备注|对了|别忘))",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"(?:[\s.。!！,，;；:：?？~～…]|[:;]-?[)(DPp]|[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d])+\Z"
+)
 
 
 class RulesProposer:
@@ -47,6 +58,8 @@ class RulesProposer:
     def propose(self, passages: Iterable[Passage]) -> Iterator[CandidateDraft]:
         """Yield the claims of passages of the owner, and of third parties about themselves."""
         for passage in passages:
+            if not any(language.speaks.search(passage.text) for language in self._languages):
+                continue
             if passage.origin == "user":
                 yield from self._read(passage, USER, "user_statement")
             elif passage.origin == "third_party" and passage.author:
@@ -58,7 +71,7 @@ class RulesProposer:
             for language in self._languages:
                 if language.speaks.search(reading.folded, start, end) is None:
                     continue
-                for rule, made, quote in _statements(reading, language, start, end):
+                for rule, made, quote in _statements(_Sentence(reading, language, (start, end))):
                     if _counts(rule, made, passage, basis):
                         yield _draft(rule, made, quote, (subject, basis))
 
@@ -75,101 +88,110 @@ class _Reading:
     def sentences(self) -> Iterator[tuple[int, int]]:
         """Yield spans; a full stop after an abbreviation does not end one."""
         begun = 0
-        for match in _SENTENCE.finditer(self.folded):
-            if _ABBREVIATION.search(self.folded, begun, match.end()):
+        for end in [*(match.end() for match in _ENDS.finditer(self.folded)), len(self.folded)]:
+            if _ABBREVIATION.search(self.folded, max(begun, end - LONGEST_ABBREVIATION), end):
                 continue
-            if self.folded[begun : match.end()].strip():
-                yield begun, match.end()
-            begun = match.end()
+            if end - begun <= LONGEST_SENTENCE and not self.folded[begun:end].isspace():
+                yield begun, end
+            begun = end
 
     def quotes(self, at: int) -> bool:
         """Tell whether an offset lies within quotation marks."""
-        return any(start < at < end for start, end in self._quotations)
+        before = bisect_left(self._quotations, (at, 0)) - 1
+        return before >= 0 and at < self._quotations[before][1]
 
-    def clause(self, start: int, end: int, *, instructed: bool = False) -> Clause:
+    def clause(self, start: int, end: int) -> Clause:
         """Cut a clause out, without the marks at its end."""
-        while end > start and self.folded[end - 1] in _END:
-            end -= 1
+        tail = _END.search(self.folded[start:end])
+        end = end if tail is None else start + tail.start()
         shown = self.passage.text[start:end]
-        return Clause(self.folded[start:end], shown, start, self.passage, instructed)
+        return Clause(self.folded[start:end], shown, start, self.passage)
 
 
-Statement = tuple[str, Made, Quote]
+Stated: TypeAlias = tuple[Rule | None, Made, Quote]
 
 
-def _statements(
-    reading: _Reading, language: Language, start: int, end: int
-) -> Iterator[tuple[Rule | None, Made, Quote]]:
-    """Yield what one sentence states in one language."""
-    vetoes = {
-        name for name, veto in language.vetoes.items() if veto.search(reading.folded, start, end)
-    }
-    if _SPEAKER.match(reading.folded[start:end]) and not _KEEPING.match(reading.folded[start:end]):
-        vetoes.add("reported")
-    kept = _kept(reading, language, (start, end), vetoes)
-    if kept is None:
-        yield from _clauses(reading, language, (start, end), vetoes)
-        return
-    whole = reading.clause(start, end)
-    offset = len(whole.shown) - len(whole.shown.lstrip())
-    quote = _quote(whole, offset)
-    found = [
-        (rule, replace(made, instructed=True), quote)
-        for rule, made, _ in _clauses(reading, language, kept, vetoes, instructed=True)
-    ]
-    yield from found
-    rest = reading.clause(*kept).shown.strip()
-    if not found and len(rest) >= LEAST_KEPT_CHARACTERS:
-        yield None, Made("semantic", "fact", salience=0.7, instructed=True), quote
+class _Sentence:
+    """One sentence as one language reads it; its vetoes are looked for when a rule matches."""
 
+    def __init__(self, reading: _Reading, language: Language, span: tuple[int, int]) -> None:
+        self.reading = reading
+        self.language = language
+        self.start, self.end = span
 
-def _kept(
-    reading: _Reading, language: Language, span: tuple[int, int], vetoes: set[str]
-) -> tuple[int, int] | None:
-    """Return the span of what a sentence asks to be remembered, or null."""
-    begun = _after_lead(reading, language, *span)
-    match = language.remember.match(reading.folded, begun, span[1])
-    if match is None or vetoes & {"question", "reported"} or reading.quotes(begun):
-        return None
-    return match.span("rest")
+    @cached_property
+    def vetoes(self) -> frozenset[str]:
+        """Return what is against taking the sentence at its word."""
+        folded = self.reading.folded
+        found = {
+            name
+            for name, veto in self.language.vetoes.items()
+            if veto.search(folded, self.start, self.end)
+        }
+        shown = folded[self.start : self.end]
+        labelled = _SPEAKER.match(shown) and not _KEEPING.match(shown)
+        return frozenset(found | {"reported"} if labelled else found)
 
+    def against(self, at: int) -> frozenset[str]:
+        """Return the vetoes of a clause that begins at an offset."""
+        told = self.language.reported.search(self.reading.folded, self.start, at)
+        return self.vetoes | {"reported"} if told else self.vetoes
 
-def _clauses(
-    reading: _Reading,
-    language: Language,
-    span: tuple[int, int],
-    vetoes: set[str],
-    *,
-    instructed: bool = False,
-) -> Iterator[tuple[Rule | None, Made, Quote]]:
-    """Yield what the clauses of a span state; a rule that reads on ends the search."""
-    start, end = span
-    cuts = [match.end() for match in language.breaks.finditer(reading.folded, start, end)]
-    for begun, until in zip([start, *cuts], [*cuts, end], strict=True):
-        at = _after_lead(reading, language, begun, until)
-        if reading.quotes(at):
-            continue
-        told = language.reported.search(reading.folded, start, at) is not None
-        against = vetoes | ({"reported"} if told else set())
-        for rule in language.rules:
-            if against - rule.allows:
+    def after_lead(self, start: int, end: int) -> int:
+        """Return where a clause begins once greetings and the like are passed over."""
+        match = self.language.lead.match(self.reading.folded, start, end)
+        return match.end() if match else start
+
+    def kept(self) -> tuple[int, int] | None:
+        """Return the span of what the sentence asks to be remembered, or null."""
+        begun = self.after_lead(self.start, self.end)
+        match = self.language.remember.match(self.reading.folded, begun, self.end)
+        if match is None or self.reading.quotes(begun) or self.vetoes & {"question", "reported"}:
+            return None
+        return match.span("rest")
+
+    def clauses(self, span: tuple[int, int]) -> Iterator[Stated]:
+        """Yield what the clauses of a span state; a rule that reads on ends the search."""
+        start, end = span
+        folded = self.reading.folded
+        cuts = [match.end() for match in self.language.breaks.finditer(folded, start, end)]
+        for begun, until in zip([start, *cuts], [*cuts, end], strict=True):
+            at = self.after_lead(begun, until)
+            if self.reading.quotes(at):
                 continue
-            clause = reading.clause(at, end if rule.whole else until, instructed=instructed)
-            match = rule.pattern.match(clause.folded)
-            found = list(rule.build(clause, match)) if match else []
-            yield from ((rule, made, _quote(clause, 0)) for made in found)
+            found = self._first(self.reading.clause(at, until), self.reading.clause(at, end))
+            yield from found
+            if found and found[0][0] is not None and found[0][0].whole:
+                return
+
+    def _first(self, clause: Clause, onward: Clause) -> list[Stated]:
+        """Return what the first rule that matches makes of a clause."""
+        for rule in self.language.rules:
+            read = onward if rule.whole else clause
+            match = rule.pattern.match(read.folded)
+            if match is None or self.against(read.start) - rule.allows:
+                continue
+            found: list[Stated] = [
+                (rule, made, _quote(read, 0)) for made in rule.build(read, match)
+            ]
             if found:
-                break
-        else:
-            continue
-        if rule.whole:
-            return
+                return found
+        return []
 
 
-def _after_lead(reading: _Reading, language: Language, start: int, end: int) -> int:
-    """Return where a clause begins once greetings and the like are passed over."""
-    match = language.lead.match(reading.folded, start, end)
-    return match.end() if match else start
+def _statements(sentence: _Sentence) -> Iterator[Stated]:
+    """Yield what one sentence states; one that asks to be remembered is quoted whole."""
+    reading, kept = sentence.reading, sentence.kept()
+    if kept is None:
+        yield from sentence.clauses((sentence.start, sentence.end))
+        return
+    whole = reading.clause(sentence.start, sentence.end)
+    quote = _quote(whole, len(whole.shown) - len(whole.shown.lstrip()))
+    found = [(rule, made, quote) for rule, made, _ in sentence.clauses(kept)]
+    if not found and len(reading.clause(*kept).shown.strip()) >= LEAST_KEPT_CHARACTERS:
+        found = [(None, Made("semantic", "fact", salience=0.7), quote)]
+    for rule, made, words in found:
+        yield rule, replace(made, instructed=True), words
 
 
 def _quote(clause: Clause, offset: int) -> Quote:
@@ -179,12 +201,19 @@ def _quote(clause: Clause, offset: int) -> Quote:
 
 
 def _counts(rule: Rule | None, made: Made, passage: Passage, basis: "Basis") -> bool:
-    """Tell whether a statement counts for this speaker and kind of passage."""
-    if basis != "user_statement":
-        return rule is not None and rule.about_self
-    if made.key in keys.NAMING and (passage.kind in TRANSCRIBED or not made.instructed):
+    """Tell whether a statement counts for this speaker and kind of passage.
+
+    What says something of its speaker counts anywhere; what asks for something (a reminder, to be
+    called so) only in a message; what asks the assistant only in a turn addressed to it.
+    """
+    if rule is not None and rule.about_self:
+        return True
+    if basis != "user_statement" or passage.kind in TRANSCRIBED:
         return False
-    return rule is None or not rule.to_assistant or passage.role == "user"
+    if made.key in keys.NAMING and not made.instructed:
+        return False
+    to_assistant = rule is None or rule.to_assistant
+    return passage.role == "user" or (passage.kind == "message" and not to_assistant)
 
 
 def _draft(

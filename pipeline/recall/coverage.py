@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 # Measured with tests/unit/pipeline/recall/test_coverage_pairs.py: the shares of the weight that
 # answerable and unanswerable questions reach lie on both sides of these.
 SUPPORTED_SHARE = 0.6
-PARTIAL_SHARE = 0.42
+PARTIAL_SHARE = 0.5
 
 # A word that only frames the question ("how many", "when", "photo") need not come back.
 _FRAME_WEIGHT = 0.1
-# A name that the evidence lacks says more than any other missing word.
+# A name that the evidence lacks says more than any other missing word, most of all one that is
+# nowhere in the store.
 _NAME_WEIGHT = 1.5
+_UNKNOWN_NAME_WEIGHT = 2.0
+# Who is asked about matters even where everybody is named in every line.
+_LEAST_NAME_WEIGHT = 2.5
 _LEAST_DOCUMENTS = 50
 
 
@@ -40,7 +44,7 @@ class SimilarityThresholds:
 # Each belongs to one embedder: cosines of different models lie in different ranges. Unknown models
 # never support by themselves.
 SIMILARITIES: Mapping[str, SimilarityThresholds] = {
-    "multilingual-e5-small": SimilarityThresholds(supported=0.90, partial=0.87),
+    "multilingual-e5-small-q4": SimilarityThresholds(supported=0.90, partial=0.87),
 }
 UNKNOWN_MODEL = SimilarityThresholds(supported=2.0, partial=2.0)
 
@@ -60,13 +64,16 @@ def weights_of(query: Query, idf: Mapping[str, float], documents: int) -> dict[s
     In a store of a few notes every word is rare, so rarity is smoothed as if there were more.
     """
     floor = log(1 + _LEAST_DOCUMENTS / max(documents, 1)) if documents < _LEAST_DOCUMENTS else 0.0
+    unknown = log(2 * documents + 2)  # what a unit that no document holds weighs
     weights = {}
     for unit in query.analysis.units:
-        weight = idf.get(unit.text, 1.0) + floor
+        rarity = idf.get(unit.text, 1.0)
+        weight = rarity + floor
         if unit.text in query.frame:
             weight *= _FRAME_WEIGHT
         if unit.text in query.names:
-            weight *= _NAME_WEIGHT
+            weight *= _NAME_WEIGHT if rarity < unknown - 0.01 else _UNKNOWN_NAME_WEIGHT
+            weight = max(weight, _LEAST_NAME_WEIGHT)
         weights[unit.text] = weight
     return weights
 
@@ -97,9 +104,7 @@ def judge(
     return Judgement("none", share, missing)
 
 
-def _missing(
-    query: Query, weights: Mapping[str, float], items: Sequence[Item]
-) -> tuple[str, ...]:
+def _missing(query: Query, weights: Mapping[str, float], items: Sequence[Item]) -> tuple[str, ...]:
     text = "\n".join(searched_text(item) for item in items)
     found = covered(query.analysis, text, weights).units
     return tuple(

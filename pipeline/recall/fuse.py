@@ -63,9 +63,7 @@ def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
         for rank, (key, _) in enumerate(signal.hits, 1):
             reciprocal = 1 / (RRF_K + rank)
             calibrated = scores[key] / (RRF_K + 1)
-            share = signal.weight * (
-                (1 - calibration) * reciprocal + calibration * calibrated
-            )
+            share = signal.weight * ((1 - calibration) * reciprocal + calibration * calibrated)
             found = joined.setdefault(key, Fused(key, 0.0))
             found.score += share
             found.signals[signal.name] = rank

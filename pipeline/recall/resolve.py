@@ -29,9 +29,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 class Resolver:
     """Resolves the hits of one recall; ``failed`` counts what the evidence gate dropped."""
 
-    def __init__(
-        self, ledger: Ledger, filters: Filters, now: str, *, with_assistant: bool
-    ) -> None:
+    def __init__(self, ledger: Ledger, filters: Filters, now: str, *, with_assistant: bool) -> None:
         self.gate = EvidenceGate(ledger)
         self.failed = 0
         self._ledger = ledger

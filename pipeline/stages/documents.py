@@ -19,7 +19,7 @@ MESSAGE_REACH = 2
 LINE_REACH = 6
 CONTEXT_CHARACTERS = 300
 # Records in these states can answer some question; the others never come back.
-SEARCHABLE_STATES = frozenset({"active", "conflicted", "superseded", "archived"})
+SEARCHABLE_STATES = frozenset({"active", "conflicted", "superseded", "archived", "revoked"})
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -102,9 +102,9 @@ def record_document(
     )
 
 
-def embedded_text(document: Document) -> str:
-    """Return the text that a document's vector is made of."""
-    return f"{document.title}: {document.text}" if document.title else document.text
+def embedded_text(name: str | None, text: str) -> str:
+    """Return the text that a vector is made of: who spoke, or a title, and what was said."""
+    return f"{name}: {text}" if name else text
 
 
 def date_words(local: str | None) -> str:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from muniment.pipeline.episode_drafts import EpisodeDraft, EpisodeInput, GroupKey
-from muniment.pipeline.episodes import THREAD_GAP, gap_of, group_key, group_rows
+from muniment.pipeline.episodes import MEDIA_GAP, THREAD_GAP, group_key, group_rows
 from muniment.pipeline.stages.run import Run
 from muniment.store.ledger.grouping import AssetFacts
 from muniment.store.rows import ObservationRow
@@ -14,6 +14,7 @@ from muniment.store.rows import ObservationRow
 STAGE = "group"
 BATCH = 5_000
 SAMPLE_CHARACTERS = 2_000
+_SPREAD = {"conversation", "mail", "moments"}
 
 
 class Groups:
@@ -23,14 +24,16 @@ class Groups:
         self._run = run
         self._ledger = run.ledger
         self._facts: dict[int, AssetFacts] = {}
+        self._rows: dict[int, ObservationRow] = {}
 
     def group(self) -> None:
         """Bring the episodes up to date with every observation since the last time."""
         attempts = self._ledger.attempts
         mark = attempts.mark(STAGE)
         while touched := self._ledger.grouping.touched(mark, BATCH):
-            mark = touched[-1][0]
+            self._rows = {row.seq: row for row in self._ledger.evidence.after(mark, BATCH)}
             self._facts.clear()
+            mark = touched[-1][0]
             with self._ledger.unit():
                 for key, rows in self._neighbourhoods(touched):
                     for draft in group_rows(key, rows):
@@ -41,37 +44,50 @@ class Groups:
         self, touched: list[tuple[int, int]]
     ) -> Iterator[tuple[GroupKey, list[EpisodeInput]]]:
         """Yield each touched key with all the rows that its episodes depend on, once a run."""
+        self._know(owner for _, owner in touched)
+        keys = {
+            number: group_key(self._input(self._row(number), owner)) for number, owner in touched
+        }
+        whole = self._ledger.grouping.of_assets(
+            {owner for number, owner in touched if keys[number].kind not in _SPREAD}
+        )
         done: set[int] = set()
-        for number, asset in touched:
+        for number, owner in touched:
             if number in done:
                 continue
-            row = self._row(number)
-            key = group_key(self._input(row, asset))
-            members = self._members(key, row, asset)
-            inputs = [self._input(self._row(seq), owner) for seq, owner in members]
-            done.update(seq for seq, _ in members)
+            key = keys[number]
+            members = self._spread(key, self._row(number), owner) or [
+                (member, owner) for member in whole.get(owner, [number])
+            ]
+            self._know(other for _, other in members)
+            inputs = [self._input(self._row(member), other) for member, other in members]
+            done.update(member for member, _ in members)
             yield key, [item for item in inputs if group_key(item) == key]
 
-    def _members(self, key: GroupKey, row: ObservationRow, asset: int) -> list[tuple[int, int]]:
+    def _spread(self, key: GroupKey, row: ObservationRow, owner: int) -> list[tuple[int, int]]:
+        """Return the run of an episode that spans assets or a part of one; else nothing."""
         grouping = self._ledger.grouping
-        gap = gap_of(key)
         if key.kind in {"conversation", "mail"} and row.thread is not None:
             gap = THREAD_GAP if key.kind == "conversation" else timedelta.max
-            return [(seq, asset) for seq in grouping.thread_run(row.thread, row.instant, gap)]
-        if gap is not None and row.instant is not None:
-            return [
-                (seq, owner)
-                for owner in dict.fromkeys(grouping.media_run(row.instant, gap))
-                for seq in grouping.of_asset(owner)
-            ]
-        return [(seq, asset) for seq in grouping.of_asset(asset)]
+            return [(seq, owner) for seq in grouping.thread_run(row.thread, row.instant, gap)]
+        if key.kind == "moments" and row.instant is not None:
+            run = dict.fromkeys(grouping.media_run(row.instant, MEDIA_GAP))
+            members = grouping.of_assets(run)
+            return [(seq, other) for other in run for seq in members.get(other, [])]
+        return []
+
+    def _know(self, assets: Iterable[int]) -> None:
+        """Load the facts of assets that are not known yet, all at once."""
+        missing = {asset for asset in assets if asset not in self._facts}
+        if missing:
+            self._facts |= self._ledger.grouping.facts(missing)
 
     def _row(self, number: int) -> ObservationRow:
-        return next(self._ledger.evidence.live("o.seq = ?", (number,)))
+        if number not in self._rows:
+            self._rows[number] = next(self._ledger.evidence.live("o.seq = ?", (number,)))
+        return self._rows[number]
 
     def _input(self, row: ObservationRow, asset: int) -> EpisodeInput:
-        if asset not in self._facts:
-            self._facts[asset] = self._ledger.grouping.facts(asset)
         facts = self._facts[asset]
         return EpisodeInput(
             observation=row.id,

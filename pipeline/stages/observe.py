@@ -39,7 +39,9 @@ class Observation:
 
     def observe(self) -> None:
         """Read whatever is not read yet, light text first."""
-        me = tuple(self._run.settings["me"])
+        with self._run.ledger.unit():
+            self._run.ledger.evidence.add_own_names(self._run.settings["me"])
+        me = self._run.ledger.evidence.own_names()
         channels = [Channels.of(reader, self._models, me) for reader in registry.readers()]
         self._name_unread([channel.reader for channel in channels])
         inline = [channel for channel in channels if channel.reader.lane == "inline"]
@@ -117,7 +119,7 @@ class Observation:
     def _name_unread(self, readers: Iterable[ReaderSpec]) -> None:
         """Give what no reader takes its status, once."""
         ledger = self._run.ledger
-        taken = frozenset().union(*(reader.families for reader in readers))
+        taken = frozenset({"statement"}).union(*(reader.families for reader in readers))
         fingerprint = digest("unread", sorted(taken))
         families = [family for family in ledger.assets.families() if family not in taken]
         after = ledger.attempts.mark(STAGE, fingerprint)

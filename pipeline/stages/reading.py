@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from muniment.adapters import registry
-from muniment.adapters.formats.sniff import SNIFFER_VERSION, sniff
+from muniment.adapters.formats.sniff import SNIFFER_VERSION
 from muniment.adapters.models.settings import ModelSettings
 from muniment.adapters.ports import (
     Derived,
@@ -19,6 +19,7 @@ from muniment.adapters.ports import (
 )
 from muniment.pipeline.stages.capture import RANKS
 from muniment.pipeline.stages.run import Run
+from muniment.pipeline.stages.sniffing import type_of
 from muniment.pipeline.tasks import Failure
 from muniment.store.assets import Taken, take_stream
 from muniment.store.ids import canonical, digest
@@ -79,7 +80,7 @@ class ReadingWriter:
     def __init__(self, run: Run, channels: Channels) -> None:
         self._run = run
         self._channels = channels
-        self._me = frozenset(run.settings["me"])
+        self._me = frozenset(run.ledger.evidence.own_names())
 
     def prepare(self, findings: Iterable[Finding], failure: Failure | None = None) -> "Prepared":
         """Sort findings out and make the bytes of derived assets durable; no row is written."""
@@ -138,7 +139,8 @@ class ReadingWriter:
             role=draft.role,
             language=draft.language,
             author=draft.author,
-            thread=draft.thread,
+            # A log without a thread of its own is one thread.
+            thread=draft.thread or (asset.id if draft.kind == "message" else None),
             occurred=draft.occurred,
             attributes=dict(draft.attributes),
             created_at=made_at,
@@ -163,7 +165,7 @@ class ReadingWriter:
         assets = self._run.ledger.assets
         number, new = assets.add(taken, derived=True)
         if new or derived.observe:
-            kind = sniff(taken.head, b"", taken.size, derived.name)
+            kind = type_of(self._run.ledger, taken, derived.name)
             assets.add_type(number, kind.media_type, kind.family, SNIFFER_VERSION)
         locator = derived.locator
         assets.derive(

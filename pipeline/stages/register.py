@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from muniment.adapters.formats.sniff import SNIFFER_VERSION, sniff
+from muniment.adapters.formats.sniff import SNIFFER_VERSION
 from muniment.pipeline.stages.capture import RANKS, time_in_name, time_of_change
 from muniment.pipeline.stages.run import Run
+from muniment.pipeline.stages.sniffing import type_of
 from muniment.pipeline.stages.walk import Found, Left, Missing, Walked
 from muniment.store.assets import Stat, Taken, take_file, take_stream
 from muniment.store.errors import InputError
@@ -121,7 +122,7 @@ class Registration:
         name = os.path.basename(path).decode("utf-8", "replace")  # noqa: PTH119
         number, new = ledger.assets.add(taken)
         if new:
-            kind = sniff(taken.head, b"", taken.size, name)
+            kind = type_of(ledger, taken, name)
             ledger.assets.add_type(number, kind.media_type, kind.family, SNIFFER_VERSION)
         seen = ledger.assets.see(
             (number, taken.asset), path, source=self.source, origin=self.origin,

@@ -102,7 +102,7 @@ class TextIndex:
         return removed
 
     def compact(self) -> None:
-        """Rewrite the file so that nothing removed is left in it, and the log beside it is empty."""
+        """Rewrite the file without what was removed, and empty the log beside it."""
         with index_errors(self.path):
             self._db.execute("INSERT INTO fts (fts) VALUES ('optimize')")
             self._db.execute("VACUUM")
@@ -133,7 +133,7 @@ class TextIndex:
         """Return a watermark, such as the last ledger sequence that is indexed."""
         with index_errors(self.path):
             row = self._db.execute("SELECT value FROM mark WHERE name = ?", (name,)).fetchone()
-        return default if row is None else row[0]  # type: ignore[no-any-return]  # an int or a text
+        return default if row is None else row[0]
 
     def set_mark(self, name: str, value: int | str) -> None:
         """Set a watermark, in the transaction that makes it true."""
@@ -186,7 +186,7 @@ class TextIndex:
         """Return the numbers of all documents that meet the filters."""
         where, values = match.conditions(filters)
         with index_errors(self.path):
-            statement = f"SELECT rowid FROM doc WHERE 1{where}"  # noqa: S608 (our own conditions)
+            statement = f"SELECT rowid FROM doc WHERE 1{where}"
             return [row[0] for row in self._db.execute(statement, values)]
 
     def idf(self, query: "QueryAnalysis") -> dict[str, float]:
@@ -220,12 +220,15 @@ class TextIndex:
         if not expression:
             return []
         where, values = match.conditions(filters)
-        rank = f"bm25({', '.join(str(weights[view]) for view in VIEWS)})"
+        narrowed = "CROSS JOIN doc ON doc.rowid = fts.rowid" if where else ""
         statement = (
-            f"SELECT {_COLUMNS}, fts.rank FROM fts CROSS JOIN doc ON doc.rowid = fts.rowid"  # noqa: S608
-            f" WHERE fts MATCH ? AND fts.rank MATCH ?{where} ORDER BY fts.rank LIMIT ?"
+            f"SELECT {_COLUMNS}, score FROM (SELECT fts.rowid AS place,"
+            f" bm25(fts, {', '.join('?' * len(VIEWS))}) AS score FROM fts {narrowed}"
+            f" WHERE fts MATCH ?{where} ORDER BY score LIMIT ?)"
+            " CROSS JOIN doc ON doc.rowid = place"
         )
-        rows = self._db.execute(statement, (expression, rank, *values, limit + _TIES))
+        factors = [weights[view] for view in VIEWS]
+        rows = self._db.execute(statement, (*factors, expression, *values, limit + _TIES))
         return [(Row(*row[:-1]), -row[-1]) for row in rows]
 
     def _select(self, column: str, keys: Iterable[object]) -> Iterator[Row]:
@@ -234,7 +237,7 @@ class TextIndex:
             for at in range(0, len(wanted), _MOST_VARIABLES):
                 part = wanted[at : at + _MOST_VARIABLES]
                 marks = ", ".join("?" * len(part))
-                statement = f"SELECT {_COLUMNS} FROM doc WHERE {column} IN ({marks})"  # noqa: S608
+                statement = f"SELECT {_COLUMNS} FROM doc WHERE {column} IN ({marks})"
                 for row in self._db.execute(statement, part):
                     yield Row(*row)
 
@@ -257,7 +260,7 @@ class TextIndex:
 
 
 def _values(document: Document) -> tuple[object, ...]:
-    return (document.ref, document.kind, *document[5:])
+    return tuple(map(match.storable, (document.ref, document.kind, *document[5:])))
 
 
 def _flat(text: str) -> str:

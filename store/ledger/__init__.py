@@ -57,7 +57,11 @@ class Ledger:
             with locks.hold(paths.path, wait_seconds=_CREATION_SECONDS):
                 if not paths.ledger.exists():
                     _make(root, paths)
-        return cls(root, scope, _checked(open_database(paths.ledger), paths.ledger))
+        # Looked at before anything is set: what is not a ledger is left as it was found.
+        database = _checked(open_unjournalled(paths.ledger), paths.ledger)
+        with database_errors(paths.ledger):
+            database.pragma("journal_mode", "wal")
+        return cls(root, scope, database)
 
     @classmethod
     def empty(cls, root: Root, scope: Scope) -> "Ledger":

@@ -11,7 +11,7 @@ from muniment.store.database import number as count
 from muniment.store.errors import DamageError
 from muniment.store.ids import asset_id, canonical_text, made, storable
 from muniment.store.layout import ScopePaths
-from muniment.store.rows import AssetRow
+from muniment.store.rows import AssetRow, name_in
 from muniment.store.times import now
 
 # What an AssetRow is read from; ``asset_now`` is ``a``. What nobody saw by itself has the name
@@ -119,9 +119,9 @@ class Assets:
             (path,),
         ).fetchone()
         new = latest is None or tuple(latest[:6]) != sides
-        if latest is not None and not new and stat is not None:
-            if tuple(latest[6:]) == (stat.ctime_ns, stat.inode):
-                return False, None
+        known = () if latest is None or stat is None else tuple(latest[6:])
+        if not new and stat is not None and known == (stat.ctime_ns, stat.inode):
+            return False, None
         seen = "SELECT count(*) FROM sighting WHERE path = ? AND asset = ?"
         return new, count(self._database, seen, (path, sides[0]))
 
@@ -247,7 +247,7 @@ class Assets:
 def asset_row(row: tuple[Any, ...]) -> AssetRow:
     """Name the columns of :data:`ASSET_ROWS`."""
     number, asset, size, storage, media_type, family, derived, path, origin, source = row
-    name = bytes(path).rsplit(b"/", 1)[-1].decode("utf-8", "replace") if path else ""
+    name = name_in(bytes(path))
     return AssetRow(
         number, asset, size, storage, media_type, family, bool(derived), name, origin, source
     )

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from muniment.store.database import number
-from muniment.store.ids import canonical_text, storable
+from muniment.store.ids import canonical_text, storable, storable_or_none
 from muniment.store.ledger.assets import ASSET_ROWS, asset_row
 from muniment.store.rows import AssetRow
 from muniment.store.times import now
@@ -26,7 +26,8 @@ class Attempts:
     def start_run(self, run: str, command: str) -> None:
         """Record that a command began."""
         self._database.execute(
-            "INSERT INTO run (id, command, started_at) VALUES (?, ?, ?)", (run, storable(command), now())
+            "INSERT INTO run (id, command, started_at) VALUES (?, ?, ?)",
+            (run, storable(command), now()),
         )
 
     def end_run(self, run: str, exit_code: int, counts: dict[str, Any]) -> None:
@@ -69,7 +70,7 @@ class Attempts:
             "message, milliseconds, run, at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (
                 asset, stage, reader, fingerprint, status, int(transient), code,
-                None if message is None else storable(message), milliseconds, run, now(),
+                storable_or_none(message), milliseconds, run, now(),
             ),
         )  # fmt: skip
         return self._database.last_insert_rowid()
@@ -119,6 +120,41 @@ class Attempts:
             after = number(
                 self._database, "SELECT max(seq) FROM asset_type WHERE asset = ?", (rows[-1][0],)
             )
+
+    def reinstate(self, stage: str, reader: str, fingerprint: str, run: str) -> int:
+        """Let what a fingerprint once read count again; return for how many assets.
+
+        That is for a reader that was switched to other models and back: what the others answered
+        for since would otherwise supersede it, and it has nothing left to do.
+        """
+        newest = self._database.execute(
+            "SELECT fingerprint FROM attempt WHERE stage = ? AND reader = ? "
+            "ORDER BY seq DESC LIMIT 1",
+            (stage, reader),
+        ).fetchone()
+        if newest is None or newest[0] == fingerprint:
+            return 0
+        rows = self._database.execute(
+            "SELECT t.seq, t.asset FROM attempt t WHERE t.stage = ?1 AND t.reader = ?2 AND "
+            "t.fingerprint = ?3 AND NOT t.transient AND t.seq = (SELECT max(seq) FROM attempt "
+            "WHERE asset = t.asset AND stage = ?1 AND fingerprint = ?3) AND EXISTS (SELECT 1 FROM "
+            "attempt n WHERE n.asset = t.asset AND n.stage = ?1 AND n.reader = ?2 AND "
+            "n.seq > t.seq) ORDER BY t.seq",
+            (stage, reader, fingerprint),
+        ).fetchall()
+        for attempt, asset in rows:
+            self._database.execute(
+                "INSERT INTO attempt (asset, stage, reader, fingerprint, status, transient, code, "
+                "message, milliseconds, run, at) SELECT asset, stage, reader, fingerprint, "
+                "status, 0, code, message, 0, ?, ? FROM attempt WHERE seq = ?",
+                (run, now(), attempt),
+            )
+            self._database.execute(
+                "INSERT INTO coverage (asset, kind, role, producer, attempt) SELECT asset, kind, "
+                "role, producer, ? FROM coverage WHERE asset = ? AND attempt = ? ORDER BY seq",
+                (self._database.last_insert_rowid(), asset, attempt),
+            )
+        return len(rows)
 
     def latest(self, asset: int) -> list[dict[str, Any]]:
         """Return the newest attempt of each stage and reader at an asset."""

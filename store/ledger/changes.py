@@ -6,6 +6,7 @@ from typing import NamedTuple
 import apsw
 
 from muniment.store.database import number
+from muniment.store.rows import name_in
 
 # The tables that an index follows by sequence number.
 FOLLOWED = (
@@ -37,7 +38,7 @@ class AssetFacts(NamedTuple):
     @property
     def name(self) -> str:
         """The file name that it was first seen under."""
-        return self.path.rsplit(b"/", 1)[-1].decode("utf-8", "replace")
+        return name_in(self.path)
 
 
 class Changes:
@@ -130,9 +131,8 @@ class Changes:
         )
         found: dict[str, AssetFacts] = {}
         for *plain, path, source in rows:
-            if path is None:
-                path, source = self._sighting_of_parent(plain[0])
-            found[plain[1]] = AssetFacts(*plain, bytes(path), source)
+            seen = (path, source) if path is not None else self._sighting_of_parent(plain[0])
+            found[plain[1]] = AssetFacts(*plain, bytes(seen[0]), seen[1])
         return found
 
     def _sighting_of_parent(self, asset: int) -> tuple[bytes, str]:

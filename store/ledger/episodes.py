@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from muniment.store.database import number as count
-from muniment.store.ids import canonical_text
+from muniment.store.ids import canonical_text, storable
 from muniment.store.times import now
 
 _FIELDS = (
@@ -111,4 +111,6 @@ def _columns(prefix: str = "") -> str:
 
 
 def _stored(name: str, value: Any) -> Any:
-    return canonical_text(value) if name in _JSON and value is not None else value
+    if name in _JSON:
+        return None if value is None else canonical_text(value)
+    return storable(value)

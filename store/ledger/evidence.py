@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from muniment.store.database import number
-from muniment.store.ids import canonical_text, made
+from muniment.store.ids import canonical_text, made, storable, storable_or_none
 from muniment.store.rows import ObservationRow
-from muniment.store.times import sort_key
+from muniment.store.times import now, sort_key
 
 if TYPE_CHECKING:
     from muniment.store.records import Observation, Producer
@@ -71,6 +71,18 @@ class Evidence:
             (_values(o, asset, producers[o.producer], attempt) for o in observations),
         )
         return self._database.total_changes() - before
+
+    def own_names(self) -> tuple[str, ...]:
+        """Return the names that the owner of the scope goes by."""
+        rows = self._database.execute("SELECT name FROM own_name ORDER BY name")
+        return tuple(row[0] for row in rows)
+
+    def add_own_names(self, names: Iterable[str]) -> None:
+        """Add names that the owner of the scope goes by."""
+        self._database.executemany(
+            "INSERT INTO own_name (name, at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+            [(storable(name), now()) for name in names],
+        )
 
     def add_time(
         self, asset: int, moment: dict[str, Any], source: str, rank: int, confidence: float,
@@ -175,8 +187,9 @@ def observation_id(asset: str, kind: str, locator: Any, producer: str, occurrenc
 def _values(o: "Observation", asset: int, producer: int, attempt: int) -> tuple[Any, ...]:
     occurred = None if o.occurred is None else o.occurred.model_dump()
     return (
-        o.id, asset, o.kind, o.text, canonical_text(o.locator.model_dump()), producer,
-        o.confidence, o.origin, o.role, o.language, o.author, o.thread,
+        o.id, asset, o.kind, storable(o.text), canonical_text(o.locator.model_dump()), producer,
+        o.confidence, o.origin, o.role, o.language, storable_or_none(o.author),
+        storable_or_none(o.thread),
         None if occurred is None else canonical_text(occurred), sort_key(occurred),
         canonical_text(o.attributes), attempt, o.created_at,
     )  # fmt: skip

@@ -3,11 +3,14 @@
 Runs are read outwards from a time until a gap, so the cost follows the run and not the store.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import apsw
+
+from muniment.store.rows import name_in
 
 
 class AssetFacts(NamedTuple):
@@ -23,18 +26,17 @@ class AssetFacts(NamedTuple):
     sort: str | None
 
 
-# The original that an asset was made from; itself when it is one.
 _FACTS = """
-SELECT a.id, a.family, coalesce(s.source, ''), coalesce(s.path, x''),
+SELECT a.seq, a.id, a.family, coalesce(s.source, ''), coalesce(s.path, x''),
   (SELECT max(json_extract(o.locator, '$.end_ms')) FROM observation o
    WHERE o.asset = a.seq AND o.kind = 'metadata' AND a.family IN ('audio', 'video')),
   (SELECT p.latitude || ' ' || p.longitude FROM capture_place p WHERE p.asset = a.seq
    ORDER BY p.seq LIMIT 1),
   c.moment, c.sort
-FROM asset_now a
+FROM json_each(?) wanted
+JOIN asset_now a ON a.seq = wanted.value
 LEFT JOIN sighting s ON s.seq = (SELECT min(seq) FROM sighting WHERE asset = a.seq)
 LEFT JOIN capture_now c ON c.asset = a.seq
-WHERE a.seq = ?
 """
 _MEDIA = "('image', 'audio', 'video')"
 
@@ -54,28 +56,24 @@ class Grouping:
         )
         return [(int(seq), int(asset)) for seq, asset in rows]
 
-    def facts(self, asset: int) -> AssetFacts:
-        """Return what grouping knows of an asset."""
-        row = self._database.execute(_FACTS, (asset,)).fetchone()
-        if row is None:
-            raise LookupError(asset)
-        identity, family, source, path, duration, place, moment, sort = row
-        latitude, _, longitude = (place or "").partition(" ")
-        name = bytes(path).rsplit(b"/", 1)[-1].decode("utf-8", "replace")
-        return AssetFacts(
-            identity, family, source, name, duration,
-            (float(latitude), float(longitude)) if place else None, moment, sort,
-        )  # fmt: skip
+    def facts(self, assets: Iterable[int]) -> dict[int, AssetFacts]:
+        """Return what grouping knows of assets, by number."""
+        rows = self._database.execute(_FACTS, (json.dumps(sorted(assets)),))
+        return {int(row[0]): _asset_facts(row[1:]) for row in rows}
 
-    def of_asset(self, asset: int) -> list[int]:
-        """Return the live observations of an asset and of what was made from it."""
+    def of_assets(self, assets: Iterable[int]) -> dict[int, list[int]]:
+        """Return the live observations of assets and of what was made from them, in order."""
         rows = self._database.execute(
-            "SELECT seq FROM observation_live WHERE asset = ?1 UNION SELECT o.seq FROM "
-            "derivation d JOIN observation_live o ON o.asset = d.asset WHERE d.parent = ?1 "
-            "ORDER BY 1",
-            (asset,),
+            "SELECT o.asset, o.seq FROM json_each(?1) w JOIN observation_live o "
+            "ON o.asset = w.value UNION SELECT d.parent, o.seq FROM json_each(?1) w "
+            "JOIN derivation d ON d.parent = w.value JOIN observation_live o "
+            "ON o.asset = d.asset ORDER BY 1, 2",
+            (json.dumps(sorted(assets)),),
         )
-        return [int(row[0]) for row in rows]
+        found: dict[int, list[int]] = {}
+        for asset, number in rows:
+            found.setdefault(int(asset), []).append(int(number))
+        return found
 
     def thread_run(self, thread: str, instant: str | None, gap: timedelta) -> list[int]:
         """Return the messages of a thread around an instant, out to the first gaps."""
@@ -84,7 +82,7 @@ class Grouping:
             return [int(row[0]) for row in self._database.execute(statement, (thread,))]
         back, on = (
             self._database.execute(
-                f"SELECT seq, instant FROM observation_live WHERE thread = ? AND instant {side} "
+                f"SELECT seq, instant FROM observation_live WHERE thread = ? AND instant {side} ? "
                 f"ORDER BY instant {order}",
                 (thread, instant),
             )
@@ -105,6 +103,16 @@ class Grouping:
             for side, order in (("<=", "DESC"), (">", "ASC"))
         )
         return [*_until_gap(back, sort, gap), *_until_gap(on, sort, gap)]
+
+
+def _asset_facts(row: tuple[Any, ...]) -> AssetFacts:
+    identity, family, source, path, duration, place, moment, sort = row
+    latitude, _, longitude = (place or "").partition(" ")
+    name = name_in(bytes(path))
+    return AssetFacts(
+        identity, family, source, name, duration,
+        (float(latitude), float(longitude)) if place else None, moment, sort,
+    )  # fmt: skip
 
 
 def _until_gap(rows: Iterator[tuple[Any, ...]], start: str, gap: timedelta) -> Iterator[int]:

@@ -42,7 +42,7 @@ class Memory:
         self._insert(
             "candidate_decision",
             ("candidate", "status", "reason", "actor", "at"),
-            (candidate, status, storable(reason), actor, now()),
+            (candidate, status, reason, actor, now()),
         )
 
     def activate(self, candidate: int, claim: "Candidate", *, importance: float, actor: str) -> str:
@@ -87,7 +87,7 @@ class Memory:
             "revision",
             ("record", "version", "action", "status", "pinned", "invalid_at", "actor", "reason",
              "at"),
-            (number, version, action, status, held, closed, actor, storable(reason), now()),
+            (number, version, action, status, held, closed, actor, reason, now()),
         )  # fmt: skip
 
     def records(self, where: str = "1", values: tuple[Any, ...] = ()) -> Iterator[dict[str, Any]]:
@@ -159,7 +159,7 @@ class Memory:
                 f'INSERT INTO {plane}_evidence ({owner}, observation, quote, start, "end") '
                 "VALUES (?, (SELECT seq FROM observation WHERE id = ?), ?, ?, ?) "
                 f'ON CONFLICT ({owner}, observation, start, "end") DO NOTHING',
-                (number, item.observation, item.quote, item.start, item.end),
+                (number, item.observation, storable(item.quote), item.start, item.end),
             )
 
     def _number(self, table: str, identity: str) -> int | None:
@@ -170,7 +170,10 @@ class Memory:
 
     def _insert(self, table: str, names: tuple[str, ...], values: tuple[Any, ...]) -> None:
         marks = ",".join("?" * len(names))
-        self._database.execute(f"INSERT INTO {table} ({','.join(names)}) VALUES ({marks})", values)
+        self._database.execute(
+            f"INSERT INTO {table} ({','.join(names)}) VALUES ({marks})",
+            [storable(value) if isinstance(value, str) else value for value in values],
+        )
 
 
 def _claim_values(claim: "Claim") -> list[Any]:

@@ -68,6 +68,13 @@ CREATE TABLE producer (
   params_hash TEXT NOT NULL
 ) STRICT;
 
+-- The names that the owner of the scope goes by in chats; they only grow.
+CREATE TABLE own_name (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  at TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE run (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
@@ -146,7 +153,7 @@ CREATE TABLE capture_time (
   attempt INTEGER REFERENCES attempt (seq),
   sighting INTEGER REFERENCES sighting (seq)
 ) STRICT;
-CREATE INDEX capture_time_asset ON capture_time (asset, rank, seq);
+CREATE INDEX capture_time_asset ON capture_time (asset, rank, confidence DESC, sort, seq);
 
 CREATE TABLE capture_place (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -370,16 +377,11 @@ JOIN revision x ON x.seq = (
 """
 
 _APPEND_ONLY = (
-    "asset", "asset_bytes", "asset_type", "sighting", "derivation", "producer", "run", "run_end",
-    "attempt", "coverage", "observation", "capture_time", "capture_place", "episode",
+    "asset", "asset_bytes", "asset_type", "sighting", "derivation", "producer", "own_name", "run",
+    "run_end", "attempt", "coverage", "observation", "capture_time", "capture_place", "episode",
     "episode_version", "episode_member", "stage_mark", "candidate", "candidate_evidence",
     "candidate_decision", "record", "record_version", "record_evidence", "revision", "model_call",
 )  # fmt: skip
-
-_NEVER_NULL = {
-    "asset_bytes": "bytes", "run_end": "counts", "candidate_evidence": "quote",
-    "record_evidence": "quote",
-}  # fmt: skip
 
 
 def apply(connection: apsw.Connection) -> None:
@@ -393,10 +395,3 @@ def apply(connection: apsw.Connection) -> None:
                 f"WHEN NOT erasing() BEGIN "
                 f"SELECT RAISE(ABORT, 'the ledger is append-only: {verb} of {table}'); END"
             )
-        # Never true. Other programs can't even prepare an insert, for want of the function: a
-        # REPLACE of theirs would delete rows without asking the triggers above.
-        connection.execute(
-            f"CREATE TRIGGER {table}_only_ours BEFORE INSERT ON {table} "
-            f"WHEN NEW.{_NEVER_NULL.get(table, 'seq')} IS NULL AND erasing() BEGIN "
-            f"SELECT RAISE(ABORT, 'unreachable'); END"
-        )

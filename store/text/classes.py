@@ -39,7 +39,7 @@ _HANGUL = ((0x1100, 0x11FF), (0xA960, 0xA97F), (0xAC00, 0xD7FF))
 WORD = re.compile(r"w+(?:aw{1,2}(?!w))?|k+")
 ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]{1,2}(?![a-z0-9]))?")
 GRAMS = re.compile(r"[hgk]+")
-CUTS = re.compile(r"h{2,}")
+CUTS = re.compile(r"h+")
 SYMBOL = re.compile(r"y")
 # An identifier as written: words joined by signs, or a word with signs before or after.
 NAME = re.compile(r"i*w+(?:[ia]+w+)*i*")

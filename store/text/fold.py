@@ -7,8 +7,6 @@ surrogates, control characters, zero-width characters.
 
 import re
 import unicodedata
-from importlib.util import find_spec
-from pathlib import Path
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _REPLACEMENT = 0xFFFD
@@ -112,6 +110,9 @@ def _loses_accents(base: str) -> bool:
 
 def _simplified() -> dict[int, int]:
     """Read the table of traditional characters and their simplified forms."""
+    from importlib.util import find_spec
+    from pathlib import Path
+
     spec = find_spec("opencc")
     if spec is None or spec.origin is None:
         return {}

@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.store.text.fold import fold
 from muniment.store.text.stopwords import CHINESE, ENGLISH, LONGEST_CHINESE
-from muniment.store.text.words import grams_of, raw_names, raw_words, stem, unspaced_runs
+from muniment.store.text.words import grams_of, han_runs, raw_names, raw_words, stem, unspaced_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muniment.store.text.segment import CompiledDictionary
 
-_QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|「([^」]+)」|『([^』]+)』|«([^»]+)»')
+# Every pair of quotation marks is read as the plain one.
+_MARKS = dict.fromkeys(map(ord, "“”„「」『』«»《》"), '"')
+_QUOTED = re.compile(r'"([^"]+)"')
 # Longer questions are not looked for as they stand.
 _PHRASE_WORDS = 6
 _PHRASE_GRAMS = 64
 _LEAST_PHRASE = 2
 # A question of ten thousand words is cut off; its first words say what it is about.
 _MOST_TERMS = 256
-_HAN = re.compile("[\u4e00-\u9fd5]{2,}")
 
 
 class Term(NamedTuple):
@@ -140,9 +141,10 @@ def _telling_places(run: str, content: list[str]) -> list[bool]:
 
 
 def _cut_terms(run: str, dictionary: "CompiledDictionary | None") -> list[Term]:
+    """Look up dictionary words; those of two characters are among the pairs already."""
     if dictionary is None:
         return []
-    words = [word for found in _HAN.findall(run) for word in dictionary.cut(found)]
+    words = [word for found in han_runs(run) for word in dictionary.cut(found)]
     return [Term("cuts", word) for word in words if len(word) != 2 and word not in CHINESE]
 
 
@@ -150,13 +152,11 @@ def _content(run: str, dictionary: "CompiledDictionary | None") -> list[str]:
     """Return the parts of a run that are no question or function words, in order."""
     pieces: list[str] = []
     at = 0
-    for found in _HAN.finditer(run):
-        pieces += _split(run[at : found.start()])
-        if dictionary is None:
-            pieces += _split(found.group())
-        else:
-            pieces += _known(dictionary.words(found.group()))
-        at = found.end()
+    for han in han_runs(run):
+        start = run.index(han, at)
+        pieces += _split(run[at:start])
+        pieces += _split(han) if dictionary is None else _known(dictionary.words(han))
+        at = start + len(han)
     return pieces + _split(run[at:])
 
 
@@ -192,7 +192,7 @@ def _split(run: str) -> list[str]:
 
 
 def _phrases(text: str, words: list[str], runs: list[str]) -> tuple[tuple[Phrase, ...], bool]:
-    quoted = [next(filter(None, found)) for found in _QUOTED.findall(text)]
+    quoted = _QUOTED.findall(text.translate(_MARKS))
     if quoted:
         phrases = []
         for quote in quoted:

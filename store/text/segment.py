@@ -7,17 +7,15 @@ never imported: its dictionary alone takes longer to load than any query.
 import mmap
 import os
 import sys
-from array import array
 from bisect import bisect_left
-from importlib.util import find_spec
 from math import log
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.store.errors import DamageError, MissingToolError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 # The file: magic, five counts (see _HEADER), word offsets, frequencies, the sorted words in UTF-8.
 _MAGIC = b"MUNIHAN1"
@@ -45,7 +43,7 @@ class BulkCutter:
 class IndexCutter:
     """Cut what is indexed: a little by the compiled dictionary, if there is one, more in bulk."""
 
-    def __init__(self, cache: Path | None = None) -> None:
+    def __init__(self, cache: "Path | None" = None) -> None:
         self._dictionary = open_dictionary(cache) if cache else None
         self._bulk = BulkCutter()
         self._cut = 0
@@ -64,7 +62,7 @@ class CompiledDictionary:
     Raises ``DamageError`` when the file is not a whole dictionary of this format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: "Path") -> None:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < len(_MAGIC) + 4 * _HEADER:
@@ -139,7 +137,7 @@ class CompiledDictionary:
         return ends or [(start + 1, 0)]
 
 
-def compile_dictionary(cache: Path) -> Path:
+def compile_dictionary(cache: "Path") -> "Path":
     """Write the memory-mapped form of jieba's dictionary into a folder, once; return its path.
 
     The name carries a digest of the source. Raises ``MissingToolError`` without jieba's package.
@@ -157,7 +155,7 @@ def compile_dictionary(cache: Path) -> Path:
     return path
 
 
-def open_dictionary(cache: Path) -> CompiledDictionary | None:
+def open_dictionary(cache: "Path") -> CompiledDictionary | None:
     """Open the newest compiled dictionary of a folder; None where there is no whole one."""
     try:
         paths = [path for path in cache.iterdir() if path.match(_NAME + "*.bin")]
@@ -168,6 +166,8 @@ def open_dictionary(cache: Path) -> CompiledDictionary | None:
 
 
 def _compiled(source: bytes) -> bytes:
+    from array import array
+
     frequencies: dict[bytes, int] = {}
     total = 0
     for line in source.splitlines():
@@ -186,12 +186,15 @@ def _compiled(source: bytes) -> bytes:
     return b"".join((_MAGIC, head.tobytes(), offsets.tobytes(), counts.tobytes(), *words))
 
 
-def _jieba_dictionary() -> Path:
+def _jieba_dictionary() -> "Path":
+    from importlib.util import find_spec
+    from pathlib import Path
+
     spec = find_spec("jieba")
     if spec is None or spec.origin is None:
         raise MissingToolError("jieba's dictionary is not installed", hint="pip install jieba")
     return Path(spec.origin).with_name("dict.txt")
 
 
-def _damaged(path: Path) -> DamageError:
+def _damaged(path: "Path") -> DamageError:
     return DamageError(f"{path.name} is not a whole dictionary", code="index_damaged")

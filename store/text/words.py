@@ -4,7 +4,7 @@
 - *names*: identifiers as written (``2026.4.10``, ``agentic-os``, ``c++``), symbols, emoji.
 - *grams*: of scripts written without spaces, overlapping pairs and the last character by itself,
   so that a prefix of one character finds every occurrence of it.
-- *cuts*: dictionary words of Han text, for ranking.
+- *cuts*: dictionary words of Han text, single characters included, for ranking.
 """
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -58,7 +58,7 @@ def analyse(text: str, cutter: Cutter | None = None) -> Analysis:
         grams += grams_of(run)
     if cutter is not None and grams:
         for run in han_runs(folded):
-            cuts += [word for word in cutter.cut(run)]
+            cuts += cutter.cut(run)
     return Analysis(words, names, grams, cuts)
 
 
@@ -99,7 +99,7 @@ def unspaced_runs(folded: str) -> list[str]:
 
 
 def han_runs(folded: str) -> list[str]:
-    """Return the runs of Han text that are long enough to be cut."""
+    """Return the runs of Han text that a dictionary can cut."""
     return _found(kinds.CUTS, folded)
 
 

@@ -19,9 +19,7 @@ def names(folder: Path, filters: Filters | None = None) -> list[bytes]:
 
 def left(folder: Path, filters: Filters | None = None) -> dict[bytes, str]:
     found = walk([os.fsencode(folder)], filters or Filters())
-    return {
-        item.path.rpartition(b"/")[2]: item.reason for item in found if isinstance(item, Left)
-    }
+    return {item.path.rpartition(b"/")[2]: item.reason for item in found if isinstance(item, Left)}
 
 
 def test_files_come_in_the_order_of_their_names_at_any_depth(tmp_path: Path) -> None:

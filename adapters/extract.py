@@ -1,0 +1,142 @@
+"""Resolve a locator to what it names: the words, the crop, the page, the frame, the clip."""
+
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from muniment.adapters.formats.decoded import quote
+from muniment.adapters.media import ffmpeg
+from muniment.adapters.media.images import open_picture
+from muniment.adapters.ports import Limits, Source
+from muniment.store.errors import InputError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+# A frame's time is rounded to the millisecond, so it is looked for from just before.
+FRAME_LEAD_MS = 1
+
+
+class Cited(NamedTuple):
+    """A place in an asset: the locator's fields, and what the observation adds to it.
+
+    ``span`` are code points of the decoded text where the reader knew them, ``text`` the words as
+    they were recorded.
+    """
+
+    locator: Mapping[str, Any]
+    text: str
+    span: tuple[int, int] | None = None
+
+
+def extract(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    """Write what a locator names to ``target``; return the media type of what was written.
+
+    Raises ``InputError`` ``not_extractable`` for a place that has no bytes of its own.
+    """
+    kind = cited.locator["type"]
+    if kind not in _EXTRACTORS:
+        raise InputError(f"a {kind} locator can't be extracted", code="not_extractable")
+    return _EXTRACTORS[kind](source, cited, target, limits)
+
+
+def _characters(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    where = cited.locator
+    words = quote(source, where["start"], where["end"], limits.max_text_bytes)
+    return _write_text(words, target)
+
+
+def _message(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    if cited.span is None:
+        return _write_text(cited.text, target)
+    return _write_text(quote(source, *cited.span, limits.max_text_bytes), target)
+
+
+def _write_text(words: str, target: Path) -> str:
+    target.write_bytes(words.encode("utf-8", "surrogatepass"))
+    return "text/plain"
+
+
+def _box(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    wanted = cited.locator.get("page")
+    with open_picture(source, limits) as picture:
+        for frame in picture.frames():
+            if wanted in {None, frame.page}:
+                return _save(_crop(frame.image, cited.locator), target)
+    raise InputError("the picture has no such frame", code="not_extractable")
+
+
+def _page(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    from muniment.adapters.media.pdf import page_picture
+
+    picture = page_picture(source, cited.locator["page"], limits)
+    return _save(_crop(picture, cited.locator.get("bbox")), target)
+
+
+def _frame(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    from PIL import Image
+
+    found = ffmpeg.probe(source, limits)
+    if found.video is None:
+        raise InputError("it has no picture", code="not_extractable")
+    start = max(0, cited.locator["at_ms"] - FRAME_LEAD_MS) / 1000
+    whole = source.scratch / "frame.png"
+    output = {"map": f"0:{found.video.index}", "frames:v": 1, "format": "image2", "c:v": "png",
+              "update": 1}  # fmt: skip
+    with _removed(whole):
+        ffmpeg.extract(source, found, limits, output, whole, before_input={"ss": f"{start:.3f}"})
+        with Image.open(whole) as picture:
+            return _save(_crop(picture, cited.locator.get("bbox")), target)
+
+
+def _clip(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    found = ffmpeg.probe(source, limits)
+    start, end = cited.locator["start_ms"], cited.locator["end_ms"]
+    span = {"ss": f"{start / 1000:.3f}", "t": f"{max(1, end - start) / 1000:.3f}"}
+    if found.video is None and found.audio is None:
+        raise InputError("it has neither sound nor picture", code="not_extractable")
+    output: dict[str, Any] = {"map": [f"0:{s.index}" for s in (found.video, found.audio) if s]}
+    kind = "video/mp4" if found.video else "audio/wav"
+    output |= {"format": "mp4", "pix_fmt": "yuv420p"} if found.video else {"format": "wav"}
+    made = source.scratch / "clip"
+    with _removed(made):
+        ffmpeg.extract(source, found, limits, output, made, before_input=span)
+        with made.open("rb") as stream, target.open("wb") as out:
+            while chunk := stream.read(1 << 20):
+                out.write(chunk)
+    return kind
+
+
+def _crop(picture: "Image.Image", box: Mapping[str, Any] | None) -> "Image.Image":
+    """Cut a box of 0..1 out of a picture, to the pixel outwards."""
+    if box is None:
+        return picture
+    width, height = picture.size
+    left, top = int(box["x"] * width), int(box["y"] * height)
+    right = max(left + 1, -int(-(box["x"] + box["w"]) * width // 1))
+    bottom = max(top + 1, -int(-(box["y"] + box["h"]) * height // 1))
+    return picture.crop((left, top, min(width, right), min(height, bottom)))
+
+
+def _save(picture: "Image.Image", target: Path) -> str:
+    picture.convert("RGB").save(target, format="PNG")
+    return "image/png"
+
+
+@contextlib.contextmanager
+def _removed(path: Path) -> Any:
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+_EXTRACTORS: dict[str, Callable[[Source, Cited, Path, Limits], str]] = {
+    "char": _characters,
+    "message": _message,
+    "bbox": _box,
+    "page": _page,
+    "frame": _frame,
+    "time": _clip,
+}

@@ -1,0 +1,93 @@
+"""The policy gate (CONTRACT 4.2): what becomes memory by itself, and what waits for approval."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muniment.pipeline import keys
+from muniment.pipeline.proposers.base import CandidateDraft, Passage
+from muniment.pipeline.proposers.guards import reject_reason
+
+if TYPE_CHECKING:
+    from muniment.store.records import CandidateStatus
+
+# the forms whose explicit statements by the owner activate; the part after the language
+SUPPORTED_RULES = frozenset(
+    {
+        "remember",
+        "form_of_address",
+        "name",
+        "preference",
+        "favourite",
+        "allergy",
+        "birthday",
+        "home",
+        "address",
+        "job",
+        "employer",
+        "promise",
+        "reminder",
+        "task",
+        "lesson",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What the owner lets activate unasked: proposals of one proposer and kind, sure enough.
+
+    ``proposer`` and ``kind`` may be ``*``.
+    """
+
+    proposer: str
+    kind: str = "*"
+    least_confidence: float = 0.9
+
+    def covers(self, candidate: CandidateDraft) -> bool:
+        """Tell whether a candidate falls under it; unknown confidence never does."""
+        return (
+            self.proposer in ("*", candidate.proposer)
+            and self.kind in ("*", candidate.kind)
+            and candidate.confidence > 0.0
+            and candidate.confidence >= self.least_confidence
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The owner's choices; the default lets nothing but supported explicit statements through."""
+
+    rules: frozenset[str] = SUPPORTED_RULES
+    allowances: tuple[Allowance, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The status that a candidate gets, and why, as a stable word."""
+
+    status: "CandidateStatus"
+    reason: str
+
+
+def decide(candidate: CandidateDraft, policy: Policy) -> Decision:
+    """Decide on a candidate that has passed the guards.
+
+    A name or form of address activates by the owner's own instruction only, whatever the policy
+    allows.
+    """
+    explicit = candidate.basis == "user_statement" and candidate.proposer in ("rules", "remember")
+    if candidate.key in keys.NAMING and not (explicit and candidate.instructed):
+        return Decision("pending", "name_needs_instruction")
+    if explicit and candidate.rule.rpartition(".")[2] in policy.rules:
+        return Decision("active", "explicit_statement")
+    if any(allowance.covers(candidate) for allowance in policy.allowances):
+        return Decision("active", "policy_allows")
+    if explicit:
+        return Decision("pending", "rule_not_supported")
+    return Decision("pending", f"{candidate.basis}_needs_approval")
+
+
+def judge(candidate: CandidateDraft, passage: Passage, policy: Policy) -> Decision:
+    """Run the guards, then the policy: rejected with the guard's reason, else as decided."""
+    reason = reject_reason(candidate, passage)
+    return Decision("rejected", reason) if reason is not None else decide(candidate, policy)

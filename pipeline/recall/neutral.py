@@ -1,0 +1,50 @@
+"""Make untrusted text harmless to a terminal, to Markdown and to the structure of a pack.
+
+Text of media, tools and other people is data (invariant 4): it can't close its quotation, open a
+section, forge a citation, hide words or drive a terminal. JSON keeps the exact text.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CITATION = re.compile(r"[\[［【〔]\s*([cC]\s*\d+)\s*[\]］】〕]")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_LINK = re.compile(r"\](?=[(\[:])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_SPACES = re.compile(r"[ \t]+")
+# What Markdown reads as structure at the start of a line: heading, list, quotation, rule, table.
+_STRUCTURE = re.compile(r"^(?:[#>*+\-=|_]|\d{1,9}[.)])")
+# Joiners shape letters of some scripts and emoji; other format characters only hide or reorder.
+_JOINERS = {"\u200c", "\u200d"}
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+def inline(text: str) -> str:
+    """Return text as one harmless line."""
+    return _SPACES.sub(" ", _harmless(_BREAKS.sub(" ", text))).strip()
+
+
+def lines(text: str) -> Iterator[str]:
+    """Yield the harmless lines of a text, empty ones left out, none read as Markdown structure."""
+    for line in _BREAKS.split(text):
+        kept = _SPACES.sub(" ", _harmless(line)).strip()
+        if kept:
+            yield _STRUCTURE.sub(lambda start: "\\" + start.group(), kept)
+
+
+def _harmless(text: str) -> str:
+    if not text.isascii() or not text.isprintable():
+        text = "".join(map(_visible, text))
+    text = _CITATION.sub(r"(\1)", text)
+    text = _FENCE.sub(lambda fence: "'" * len(fence.group()), text)
+    return _TAG.sub("< ", _LINK.sub("] ", text))
+
+
+def _visible(character: str) -> str:
+    if character == "\t":
+        return " "
+    if character in _JOINERS or unicodedata.category(character) not in _HIDDEN:
+        return character
+    return ""

@@ -1,0 +1,221 @@
+"""Choose what enters the pack: no near-duplicates, spread over sources, inside one budget."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from muniment.pipeline.recall.excerpt import excerpt
+from muniment.pipeline.recall.items import Item
+from muniment.pipeline.recall.pack import PackBuilder
+from muniment.pipeline.recall.tokens import Counter, estimate
+from muniment.store.text.fold import fold
+
+if TYPE_CHECKING:
+    from muniment.pipeline.recall.query import Query
+
+# Shares of the budget. Observations take what is left.
+PROFILE_SHARE = 0.25
+RECORDS_SHARE = 0.45
+EPISODES_SHARE = 0.15
+# An item this much weaker than the best one is about something else.
+_LEAST_OF_BEST = 0.35
+_LEAST_RECORD_OF_BEST = 0.6
+_ALIKE = 0.85
+_SHINGLE = 3
+# Shorter texts that differ at all say different things.
+_LEAST_ALIKE_CHARACTERS = 40
+# Each further item of one source counts this much less, down to half.
+_SPREAD = 0.95
+_LEAST_SPREAD = 0.5
+_EXCERPT_SHARE = 1 / 6
+_LEAST_EXCERPT = 48
+_NEIGHBOURS_OF = 3
+_MISSES_IN_A_ROW = 4
+_WORDS = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Candidates:
+    """Resolved, proven items of each plane, best first."""
+
+    records: list[Item]
+    episodes: list[Item]
+    observations: list[Item]
+    standing: list[Item]
+
+
+class Selection:
+    """Fills a pack; ``chosen`` are the items that answer, ``omitted`` counts what did not fit."""
+
+    def __init__(
+        self,
+        builder: PackBuilder,
+        query: "Query",
+        weights: Mapping[str, float],
+        budget: int,
+        count: Counter = estimate,
+    ) -> None:
+        self.chosen: list[Item] = []
+        self.omitted = 0
+        self._builder = builder
+        self._query = query
+        self._weights = weights
+        self._budget = budget
+        self._count = count
+
+    def fill(
+        self, candidates: Candidates, around: Callable[[Item], Iterable[Item]] | None = None
+    ) -> None:
+        """Take records and conflicts, observations, standing records, episodes, neighbours."""
+        records = relevant(candidates.records, _LEAST_RECORD_OF_BEST)
+        taken = self._fill("conflicts", _conflicted(records, True), RECORDS_SHARE)
+        taken |= self._fill("records", _conflicted(records, False), RECORDS_SHARE)
+        standing = [item for item in candidates.standing if item.ref not in taken]
+        reserve = self._reserve(standing)
+        said = {_key(proof.quote) for item in self.chosen for proof in item.proofs}
+        observations = relevant(candidates.observations, _LEAST_OF_BEST)
+        fresh = [item for item in observations if _key(item.text) not in said]
+        taken |= self._fill("observations", spread(fresh), 1.0, reserve)
+        answered = list(self.chosen)
+        self._fill("profile", standing, PROFILE_SHARE)
+        episodes = relevant(candidates.episodes, _LEAST_RECORD_OF_BEST)
+        self._fill("episodes", episodes, EPISODES_SHARE)
+        self.chosen = answered + [item for item in self.chosen if item.plane == "episode"]
+        if around is not None:
+            self._add_neighbours(answered, around, taken)
+
+    def _fill(
+        self, section: str, items: Sequence[Item], share: float, reserve: int = 0
+    ) -> set[str]:
+        """Add items in order while they fit into a share of the budget; return their refs."""
+        left = min(int(self._budget * share), self._builder.left - reserve)
+        taken: set[str] = set()
+        misses = 0
+        for item in items:
+            before = self._builder.left
+            if misses < _MISSES_IN_A_ROW and self._add(section, item, left):
+                left -= before - self._builder.left
+                taken.add(item.ref)
+                misses = 0
+            else:
+                misses += 1
+                self.omitted += 1
+        return taken
+
+    def _add(self, section: str, item: Item, limit: int) -> bool:
+        fitted = self._fitted(item, int(self._budget * _EXCERPT_SHARE))
+        if not self._builder.add(section, fitted, limit):
+            overhead = self._builder.cost(section, fitted) - self._count(fitted.text)
+            fitted = self._fitted(item, limit - overhead - _LEAST_EXCERPT // 4)
+            if not self._builder.add(section, fitted, limit):
+                return False
+        self.chosen.append(fitted)
+        return True
+
+    def _fitted(self, item: Item, limit: int) -> Item:
+        """Return an observation cut to the part that answers; other planes stay whole."""
+        limit = max(limit, _LEAST_EXCERPT)
+        if item.plane != "observation" or self._count(item.text) <= limit:
+            return item
+        text = excerpt(item.text, limit, self._query, self._weights, self._count)
+        return replace(item, text=text, proofs=[replace(item.proofs[0], quote=text)])
+
+    def _reserve(self, standing: Sequence[Item]) -> int:
+        """Return the room that standing records will take, at most their share."""
+        most = int(self._budget * PROFILE_SHARE)
+        total = 0
+        for item in standing:
+            total += self._builder.cost("profile", item)
+            if total >= most:
+                return most
+        return total
+
+    def _add_neighbours(
+        self, answered: Sequence[Item], around: Callable[[Item], Iterable[Item]], taken: set[str]
+    ) -> None:
+        hits = [item for item in answered if item.plane == "observation"]
+        said = {_key(item.text) for item in answered}
+        for hit in hits[:_NEIGHBOURS_OF]:
+            for item in around(hit):
+                if item.ref not in taken and _key(item.text) not in said:
+                    taken.add(item.ref)
+                    limit = int(self._budget * _EXCERPT_SHARE)
+                    self._builder.add("observations", self._fitted(item, limit), limit)
+
+
+def relevant(items: Sequence[Item], least: float) -> list[Item]:
+    """Leave out what covers far less of the question than the best one does."""
+    best = max((item.coverage for item in items), default=0.0)
+    nearest = max((item.similarity or 0.0 for item in items), default=0.0)
+    return [
+        item
+        for item in items
+        if item.coverage >= least * best or (nearest and (item.similarity or 0.0) >= nearest - 0.03)
+    ]
+
+
+def collapse(items: Sequence[Item]) -> list[Item]:
+    """Join near-duplicates onto the best of them, which keeps their count."""
+    kept: list[tuple[Item, _Print]] = []
+    for item in items:
+        own = _print_of(item.text)
+        same = next((one for one, other in kept if _alike(own, other)), None)
+        if same is None:
+            kept.append((item, own))
+        else:
+            same.duplicates += 1
+    return [item for item, _ in kept]
+
+
+def spread(items: Sequence[Item]) -> list[Item]:
+    """Order items by score, each further one of a source counting a little less."""
+    left = list(items)
+    seen: dict[str | None, int] = {}
+    ordered: list[Item] = []
+    while left:
+        best = max(left, key=lambda item: (_spread_score(item, seen), item.score))
+        left.remove(best)
+        seen[best.group] = seen.get(best.group, 0) + 1
+        ordered.append(best)
+    return ordered
+
+
+def _spread_score(item: Item, seen: Mapping[str | None, int]) -> float:
+    return item.score * max(_LEAST_SPREAD, _SPREAD ** seen.get(item.group, 0))
+
+
+def _conflicted(items: Iterable[Item], wanted: bool) -> list[Item]:
+    return [item for item in items if (item.status == "conflicted") == wanted]
+
+
+def _key(text: str) -> str:
+    return " ".join(_WORDS.findall(fold(text)))
+
+
+class _Print(NamedTuple):
+    key: str
+    digits: str
+    shingles: frozenset[str]
+
+
+def _print_of(text: str) -> _Print:
+    key = _key(text)
+    places = range(max(1, len(key) - _SHINGLE + 1))
+    return _Print(
+        key,
+        "".join(_DIGITS.findall(key)),
+        frozenset(key[at : at + _SHINGLE] for at in places),
+    )
+
+
+def _alike(one: _Print, other: _Print) -> bool:
+    """Compare what two texts are made of; a number that differs makes them two."""
+    if one.key == other.key or one.digits != other.digits:
+        return one.key == other.key
+    small, large = sorted((len(one.shingles), len(other.shingles)))
+    if len(one.key) < _LEAST_ALIKE_CHARACTERS or small < _ALIKE * large:
+        return False
+    shared = len(one.shingles & other.shingles)
+    return shared >= _ALIKE * (small + large - shared)

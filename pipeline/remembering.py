@@ -1,0 +1,158 @@
+"""Keep an explicit statement: its bytes, its observation, and the record that quotes it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.policy import Policy
+from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.proposers.rules import RulesProposer
+from muniment.pipeline.recall.request import instant
+from muniment.pipeline.stages.propose import Proposals
+from muniment.pipeline.stages.run import new_run_id
+from muniment.store.assets import Taken
+from muniment.store.errors import UsageError
+from muniment.store.ids import asset_id
+from muniment.store.ledger import Ledger
+from muniment.store.ledger.evidence import observation_id
+from muniment.store.records import CharLocator, Moment, Observation, Producer
+from muniment.store.times import now
+
+if TYPE_CHECKING:
+    from muniment.pipeline.options import Session
+
+MOST_CHARACTERS = 16_000
+FAMILY = "statement"  # read here and by no reader
+PRODUCER = Producer(adapter="remember", version="1", role="statement")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the user asked to keep, with the fact in it named where they named it."""
+
+    text: str
+    key: str | None = None
+    value: str | None = None
+    valid_at: str | None = None
+
+
+def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str, Any]:
+    """Keep a statement; one that is kept already changes nothing and says so."""
+    text = statement.text.strip()
+    if not text or len(text) > MOST_CHARACTERS:
+        raise UsageError(
+            "nothing to remember" if not text else "too long to be one statement",
+            hint=f"give 1 to {MOST_CHARACTERS} characters, or ingest a file",
+        )
+    workspace = session.workspace()
+    observation = _observation(text)
+    if dry_run:
+        with workspace.planning() as ledger:
+            return _document(ledger, observation, "planned")
+    with workspace.writing() as ledger:
+        known = _document(ledger, observation, "known")
+        if known["records"]:
+            return known
+        with ledger.unit():
+            _add(ledger, observation)
+            passage = _passage(observation)
+            proposals = Proposals(ledger, Policy())
+            proposals.take(_drafts(passage, statement), {observation.id: passage})
+        return _document(ledger, observation, "created")
+
+
+def _document(ledger: Ledger, observation: Observation, status: str) -> dict[str, Any]:
+    records = ledger.memory.records(
+        "r.status = 'active' AND r.version_seq IN (SELECT version FROM record_evidence e "
+        "JOIN observation o ON o.seq = e.observation WHERE o.id = ?)",
+        (observation.id,),
+    )
+    return {
+        "status": status,
+        "observation": f"observation:{observation.id}",
+        "records": [f"record:{found['id']}@{found['version']}" for found in records],
+    }
+
+
+def _observation(text: str) -> Observation:
+    asset = asset_id(text.encode("utf-8", "surrogatepass"))
+    lines = text.count("\n") + 1
+    locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
+    said = now()
+    return Observation(
+        id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, 0),
+        asset=asset,
+        kind="message",
+        text=text,
+        locator=locator,
+        producer=PRODUCER.fingerprint,
+        confidence=1.0,
+        origin="user",
+        role="user",
+        occurred=Moment(utc=said, zone_source="utc", precision="microsecond"),
+        created_at=said,
+    )
+
+
+def _add(ledger: Ledger, observation: Observation) -> None:
+    run = new_run_id()
+    data = observation.text.encode("utf-8", "surrogatepass")
+    ledger.attempts.start_run(run, "remember")
+    number, new = ledger.assets.add(Taken(observation.asset, len(data), data, data))
+    if new:
+        ledger.assets.add_type(number, "text/plain", FAMILY, "1")
+    ledger.assets.see(
+        (number, observation.asset), b"remember:" + observation.asset.encode(),
+        source="remember", origin="user", size=len(data), run=run,
+    )  # fmt: skip
+    attempt = ledger.attempts.add(
+        number, "remember", PRODUCER.adapter, PRODUCER.fingerprint, status="ok", run=run
+    )
+    producer, fingerprint = ledger.evidence.producer(PRODUCER)
+    ledger.evidence.add([observation], number, {fingerprint: producer}, attempt)
+    ledger.attempts.end_run(run, 0, {"remembered": 1})
+
+
+def _passage(observation: Observation) -> Passage:
+    said = observation.occurred
+    return Passage(
+        observation=observation.id,
+        text=observation.text,
+        kind="message",
+        origin="user",
+        role="user",
+        occurred=None if said is None else said.model_dump(),
+        instant=None if said is None else said.utc,
+    )
+
+
+def _drafts(passage: Passage, statement: Statement) -> Iterator[CandidateDraft]:
+    """Yield what the rules see in it; whatever they don't see is kept as it was said."""
+    text = passage.text
+    found = [] if statement.key else list(RulesProposer().propose([passage]))
+    whole = CandidateDraft(
+        type="semantic",
+        kind="fact",
+        text=text,
+        evidence=Quote(passage.observation, text, 0, len(text)),
+        basis="user_statement",
+        proposer="remember",
+        rule="remember",
+        subject=USER if statement.key else None,
+        key=statement.key,
+        value=statement.value,
+        valid_at=passage.occurred,
+        salience=0.8,
+        confidence=1.0,
+        instructed=True,
+    )
+    for draft in found or [whole]:
+        since = _since(statement.valid_at) or draft.valid_at
+        yield replace(draft, instructed=True, proposer="remember", valid_at=since)
+
+
+def _since(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    moment = Moment(utc=instant(text), zone_source="utc", precision="microsecond")
+    return moment.model_dump()

@@ -1,0 +1,183 @@
+"""Bring an index up to date with the ledger: only what changed since the index's marks.
+
+Observations come first, then episodes, then records; each batch is one transaction of the index
+together with the mark that it moves, so an interruption costs one batch at most.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muniment.pipeline.stages.documents import (
+    LINE_REACH,
+    MESSAGE_REACH,
+    SEARCHABLE_STATES,
+    episode_document,
+    observation_document,
+    record_document,
+)
+from muniment.store.index.documents import Document
+from muniment.store.ledger.changes import FOLLOWED, Changes
+from muniment.store.ledger.lookup import Lookup
+
+if TYPE_CHECKING:
+    from muniment.store.index.fts import TextIndex
+    from muniment.store.ledger import Ledger
+    from muniment.store.ledger.changes import Neighbour
+    from muniment.store.rows import ObservationRow
+
+BATCH = 500
+
+Report = Callable[[int], None]
+Around = tuple[Sequence["Neighbour"], Sequence["Neighbour"]]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a refresh did to the index."""
+
+    indexed: int = 0
+    removed: int = 0
+
+    def add(self, indexed: int, removed: int) -> None:
+        """Add up one batch."""
+        self.indexed += indexed
+        self.removed += removed
+
+
+class Follower:
+    """Follows one ledger with one index."""
+
+    def __init__(
+        self, ledger: "Ledger", index: "TextIndex", report: Report = lambda _: None
+    ) -> None:
+        self._ledger = ledger
+        self._index = index
+        self._report = report
+        self._changes = Changes(ledger.database)
+        self._lookup = Lookup(ledger.database)
+
+    def marks(self) -> dict[str, int]:
+        """Return how far the index has come in every followed table."""
+        return {table: int(self._index.get_mark(table)) for table in FOLLOWED}
+
+    def is_behind(self) -> bool:
+        """Tell whether the ledger has anything that the index has not followed."""
+        return self.marks() != self._changes.marks()
+
+    def catch_up(self) -> Counts:
+        """Follow everything up to now; return what that took."""
+        with self._ledger.snapshot():
+            counts = Counts()
+            newest = self._changes.marks()
+            self._touched(counts, newest)
+            self._new(counts)
+            self._episodes(counts, newest)
+            self._records(counts, newest)
+        return counts
+
+    def _touched(self, counts: Counts, newest: dict[str, int]) -> None:
+        """Look again at older observations whose asset, date or episode changed."""
+        touched = self._changes.touched(self.marks())
+        for at in range(0, len(touched), BATCH):
+            with self._index.transaction():
+                counts.add(*self._put(touched[at : at + BATCH]))
+        with self._index.transaction():
+            for table in ("coverage", "capture_time", "episode_member"):
+                self._index.set_mark(table, newest[table])
+
+    def _new(self, counts: Counts) -> None:
+        mark = int(self._index.get_mark("observation"))
+        while numbers := self._changes.observations_after(mark, BATCH):
+            mark = numbers[-1]
+            with self._index.transaction():
+                counts.add(*self._put(numbers))
+                self._index.set_mark("observation", mark)
+            self._report(len(numbers))
+
+    def _put(self, numbers: Sequence[int]) -> tuple[int, int]:
+        """Add those of the observations that are live, drop the others; return both counts.
+
+        Messages beside them are renewed, for their context names their neighbours.
+        """
+        rows = self._rows(numbers)
+        around = {number: self._around(rows.get(number), number) for number in numbers}
+        beside = {
+            neighbour.seq
+            for number in numbers
+            if number not in rows or rows[number].thread is not None
+            for side in around[number]
+            for neighbour in side
+        }
+        mark = int(self._index.get_mark("observation"))
+        others = self._rows(sorted(seq for seq in beside - set(numbers) if seq <= mark))
+        around |= {number: self._around(row, number) for number, row in others.items()}
+        documents = self._documents([*rows.values(), *others.values()], around)
+        gone = [number for number in numbers if number not in rows]
+        removed = self._index.remove(
+            f"observation:{identity}" for identity in self._changes.ids(gone).values()
+        )
+        self._index.add(documents)
+        return len(rows), removed
+
+    def _rows(self, numbers: Sequence[int]) -> dict[int, "ObservationRow"]:
+        if not numbers:
+            return {}
+        marks = ",".join(map(str, numbers))
+        found = self._ledger.evidence.live(f"o.seq IN ({marks}) ORDER BY o.seq")
+        return {row.seq: row for row in found}
+
+    def _around(self, row: "ObservationRow | None", number: int) -> Around:
+        is_message = row is None or row.thread is not None
+        return self._changes.around(number, MESSAGE_REACH if is_message else LINE_REACH)
+
+    def _documents(
+        self, rows: Sequence["ObservationRow"], around: dict[int, Around]
+    ) -> list[Document]:
+        assets = self._changes.assets({row.asset for row in rows})
+        episodes = self._ledger.episodes.of_observations(row.id for row in rows)
+        return [
+            observation_document(row, assets.get(row.asset), around[row.seq], episodes.get(row.id))
+            for row in rows
+        ]
+
+    def _episodes(self, counts: Counts, newest: dict[str, int]) -> None:
+        mark = int(self._index.get_mark("episode_version"))
+        found = self._ledger.episodes.all("e.version_seq > ?", (mark,))
+        for batch in _batches(episode_document(episode) for episode in found):
+            counts.add(self._index.add(batch), 0)
+        self._index.set_mark("episode_version", newest["episode_version"])
+
+    def _records(self, counts: Counts, newest: dict[str, int]) -> None:
+        mark = int(self._index.get_mark("revision"))
+        while mark < newest["revision"]:
+            revised = self._ledger.memory.revisions_after(mark, BATCH)
+            mark = revised[-1][0]
+            with self._index.transaction():
+                for record in dict.fromkeys(record for _, record in revised):
+                    counts.add(*self._put_record(record))
+                self._index.set_mark("revision", mark)
+
+    def _put_record(self, record: str) -> tuple[int, int]:
+        added, gone = [], []
+        for version in self._lookup.versions_of(record):
+            if version["status"] not in SEARCHABLE_STATES:
+                gone.append(f"record:{record}@{version['version']}")
+                continue
+            first = version["evidence"][0]["observation"] if version["evidence"] else ""
+            row = self._ledger.evidence.get(first)
+            asset = None if row is None else self._changes.assets([row.asset]).get(row.asset)
+            added.append(record_document(version, row, asset))
+        removed = self._index.remove(gone)
+        return self._index.add(added), removed
+
+
+def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    for document in documents:
+        batch.append(document)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,222 @@
+"""The index stage: words as soon as they are committed, vectors last and newest first.
+
+The index is a cache (invariant 6). A refresh follows the ledger under the scope's index lock; a
+rebuild makes another generation beside the live one and swaps it in when it is whole.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.stages.follow import Follower
+from muniment.store import files, locks
+from muniment.store.errors import LockedError
+from muniment.store.index.documents import IndexDamageError
+from muniment.store.index.generation import Generations, open_text
+from muniment.store.text.segment import IndexCutter, compile_dictionary, open_dictionary
+
+if TYPE_CHECKING:
+    from muniment.adapters.ports import Embedder
+    from muniment.pipeline.progress import ProgressLine
+    from muniment.store.index.fts import TextIndex
+    from muniment.store.ledger import Ledger
+
+BUSY = "another process is refreshing the index; the answer is from what is indexed so far"
+UNWRITABLE = "the index can't be written to; the answer is from what is indexed so far"
+
+
+@dataclass(slots=True)
+class Refreshed:
+    """What a refresh did; ``skipped`` says why it did nothing, ``without_vectors`` is null when no
+    embedder was given.
+    """
+
+    indexed: int = 0
+    removed: int = 0
+    embedded: int = 0
+    without_vectors: int | None = None
+    skipped: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts by name."""
+        return asdict(self)
+
+
+def refresh(
+    ledger: "Ledger",
+    index_dir: Path,
+    cache_dir: Path,
+    *,
+    embedder: "Embedder | None" = None,
+    progress: "ProgressLine | None" = None,
+    wait_seconds: float = 0.0,
+) -> Refreshed:
+    """Follow the ledger; the cost grows with what is new only.
+
+    A missing index is begun, a damaged or outdated one rebuilt. When another process holds the
+    lock, or the folder can't be written to, nothing is done and the result says so.
+    """
+    if embedder is None and _is_current(ledger, index_dir):
+        return Refreshed()
+    try:
+        with _locked(ledger, index_dir, wait_seconds):
+            return _refresh(ledger, index_dir, cache_dir, embedder, progress)
+    except LockedError:
+        return Refreshed(skipped=BUSY)
+    except PermissionError:
+        return Refreshed(skipped=UNWRITABLE)
+
+
+def rebuild(  # noqa: PLR0913 (a command hands over this many things)
+    ledger: "Ledger",
+    index_dir: Path,
+    cache_dir: Path,
+    *,
+    embedder: "Embedder | None" = None,
+    embed_again: bool = False,
+    progress: "ProgressLine | None" = None,
+    wait_seconds: float = 0.0,
+) -> Refreshed:
+    """Build a generation beside the live one and swap it in; raises ``LockedError`` when busy.
+
+    Vectors are copied unless ``embed_again`` asks for new ones.
+    """
+    with _locked(ledger, index_dir, wait_seconds):
+        return _rebuild(ledger, index_dir, cache_dir, (embedder, embed_again), progress)
+
+
+def open_live(index_dir: Path) -> "TextIndex":
+    """Open the live generation for reading; raises ``IndexDamageError`` when there is none."""
+    return Generations(index_dir).open_text()
+
+
+@contextmanager
+def _locked(ledger: "Ledger", index_dir: Path, wait_seconds: float) -> Iterator[None]:
+    files.make_directory(index_dir)
+    with locks.hold(ledger.paths.index_lock, wait_seconds=wait_seconds):
+        yield
+
+
+def _is_current(ledger: "Ledger", index_dir: Path) -> bool:
+    try:
+        index = open_live(index_dir)
+    except IndexDamageError:
+        return False
+    try:
+        return not Follower(ledger, index).is_behind()
+    finally:
+        index.close()
+
+
+def _refresh(
+    ledger: "Ledger",
+    index_dir: Path,
+    cache_dir: Path,
+    embedder: "Embedder | None",
+    progress: "ProgressLine | None",
+) -> Refreshed:
+    generations = Generations(index_dir)
+    cutter = _NoticingCutter(cache_dir)
+    try:
+        index = generations.open_text(readonly=False, cutter=cutter)
+    except IndexDamageError as error:
+        if error.code != "index_missing":
+            return _rebuild(ledger, index_dir, cache_dir, (embedder, False), progress)
+        # An index that never was may be seen while it grows: a cut-short start is then resumed.
+        generation = generations.create()
+        index = open_text(generation, cutter=cutter)
+        generations.promote(generation)
+    try:
+        return _fill(ledger, index, cutter, embedder, progress)
+    finally:
+        index.close()
+
+
+def _rebuild(
+    ledger: "Ledger",
+    index_dir: Path,
+    cache_dir: Path,
+    vectors: "tuple[Embedder | None, bool]",
+    progress: "ProgressLine | None",
+) -> Refreshed:
+    embedder, embed_again = vectors
+    generations = Generations(index_dir)
+    cutter = _NoticingCutter(cache_dir)
+    generation = generations.create()
+    index = open_text(generation, cutter=cutter)
+    try:
+        counts = _fill(ledger, index, cutter, None, progress)
+        if not embed_again:
+            _copy_vectors(generations, index)
+        if embedder is not None:
+            _embed(ledger, index, embedder, counts, progress)
+    finally:
+        index.close()
+    generations.promote(generation)
+    generations.prune()
+    return counts
+
+
+def _fill(
+    ledger: "Ledger",
+    index: "TextIndex",
+    cutter: "_NoticingCutter",
+    embedder: "Embedder | None",
+    progress: "ProgressLine | None",
+) -> Refreshed:
+    if progress is not None:
+        total = ledger.evidence.last() - int(index.get_mark("observation"))
+        progress.start("index", max(total, 0))
+    report = (lambda _: None) if progress is None else progress.advance
+    counts = Follower(ledger, index, report).catch_up()
+    cutter.compile_if_used()
+    found = Refreshed(counts.indexed, counts.removed)
+    if embedder is not None:
+        _embed(ledger, index, embedder, found, progress)
+    return found
+
+
+def _embed(
+    ledger: "Ledger",
+    index: "TextIndex",
+    embedder: "Embedder",
+    counts: Refreshed,
+    progress: "ProgressLine | None",
+) -> None:
+    from muniment.pipeline.stages.embed import embed_missing
+
+    counts.embedded, counts.without_vectors = embed_missing(ledger, index, embedder, progress)
+
+
+def _copy_vectors(generations: Generations, index: "TextIndex") -> None:
+    from muniment.pipeline.stages.embed import copy_vectors
+
+    try:
+        old = generations.open_text()
+    except IndexDamageError:
+        return
+    try:
+        copy_vectors(old, index)
+    finally:
+        old.close()
+
+
+class _NoticingCutter:
+    """Cuts Han text for the index, and compiles the dictionary for queries when there was any."""
+
+    def __init__(self, cache_dir: Path) -> None:
+        self._cache = cache_dir
+        self._cutter: IndexCutter | None = None
+
+    def cut(self, run: str) -> list[str]:
+        """Return the words of a run of Han characters, sub-words before the word itself."""
+        if self._cutter is None:
+            self._cutter = IndexCutter(self._cache)
+        return self._cutter.cut(run)
+
+    def compile_if_used(self) -> None:
+        """Write the compiled dictionary into the cache, once, when Han text was met."""
+        if self._cutter is not None and open_dictionary(self._cache) is None:
+            compile_dictionary(self._cache)

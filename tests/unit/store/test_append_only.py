@@ -1,0 +1,104 @@
+import sqlite3
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import apsw
+import pytest
+from muniment.store import migrations
+from muniment.store.database import open_database, open_memory
+from tests.support.stores import TinyStore
+
+
+def _tables() -> list[str]:
+    database = open_memory()
+    migrations.migrate(database)
+    rows = database.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    )
+    return sorted(name for (name,) in rows)
+
+
+TABLES = _tables()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a ledger with at least one row in every table."""
+    store = TinyStore(tmp_path_factory.mktemp("filled") / "root")
+    observation = store.note("My name is Ada.")
+    store.record("name is Ada", observation)
+    store.episode([observation])
+    ledger = store.ledger
+    with ledger.unit():
+        ledger.evidence.add_time(1, {"utc": "2026-01-01T00:00:00.000000Z"}, "exif", 1, 1.0)
+        ledger.evidence.add_place(1, (1.0, 2.0, None), "exif", 1)
+        ledger.attempts.end_run("run_test", 0, {})
+        ledger.attempts.set_mark("group", 1)
+        ledger.assets.derive(1, 1, 1, relation="page", locator=None, name="", observe=False)
+        if "own_name" in TABLES:
+            ledger.evidence.add_own_names(["Ada"])
+        if not _count(ledger.database, "model_call"):
+            ledger.database.execute(
+                "INSERT INTO model_call (role, adapter, model_asked, inputs, milliseconds, "
+                "outcome, at) VALUES ('chat', 'a', 'm', '[]', 1, 'ok', '2026')"
+            )
+    store.close()
+    return store.paths.ledger
+
+
+def _count(database: apsw.Connection, table: str) -> int:
+    ((count,),) = database.execute(f"SELECT count(*) FROM {table}")
+    return int(count)
+
+
+def _statements(table: str, column: str) -> list[str]:
+    return [
+        f'UPDATE {table} SET "{column}" = "{column}"',
+        f"DELETE FROM {table}",
+        f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}",
+    ]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_row_of_any_table_is_changed_or_deleted(filled: Path, table: str) -> None:
+    database = open_database(filled)
+    before = database.execute(f"SELECT * FROM {table}").fetchall()
+    assert before
+    column = database.execute(f"SELECT * FROM {table}").get_description()[-1][0]
+
+    for statement in _statements(table, column):
+        with pytest.raises(apsw.ConstraintError, match="append-only"):
+            database.execute(statement)
+
+    assert database.execute(f"SELECT * FROM {table}").fetchall() == before
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_other_programs_are_refused_for_want_of_the_function(filled: Path, table: str) -> None:
+    other = sqlite3.connect(filled)
+    column = other.execute(f"SELECT * FROM {table}").description[-1][0]
+    for statement in _statements(table, column)[:2]:
+        with pytest.raises(sqlite3.OperationalError, match="no such function: erasing"):
+            other.execute(statement)
+    other.close()
+
+
+@pytest.mark.skipif(which("sqlite3") is None, reason="the program is not on this machine")
+def test_the_command_line_of_sqlite_is_refused(filled: Path) -> None:
+    ended = subprocess.run(
+        ["sqlite3", str(filled), "DELETE FROM observation"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert ended.returncode != 0
+    assert "erasing" in ended.stderr
+
+
+def test_only_what_says_that_it_erases_may_erase(filled: Path) -> None:
+    database = open_database(filled)
+    database.create_scalar_function("erasing", lambda *_: 1, 0)
+    database.execute("BEGIN")
+    database.execute("DELETE FROM stage_mark")
+    assert _count(database, "stage_mark") == 0
+    database.execute("ROLLBACK")
