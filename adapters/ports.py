@@ -42,7 +42,8 @@ class Source:
     """One asset as a reader may see it: bytes in memory or a hash-named file, never its path.
 
     ``name`` is the file name it was first seen under, a hint and nothing more. ``scratch`` is a
-    folder of this task's own, inside the root, emptied afterwards.
+    folder of this task's own, inside the root, emptied afterwards. ``depth`` counts the containers
+    that it was taken out of: 0 for a file that was seen by itself.
     """
 
     asset: str
@@ -53,6 +54,7 @@ class Source:
     scratch: Path
     path: Path | None = None
     data: bytes | None = None
+    depth: int = 0
 
     def open(self) -> BinaryIO:
         """Open the bytes for reading from their start."""

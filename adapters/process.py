@@ -218,6 +218,8 @@ def _start(argv: Sequence[str], cwd: Path | None) -> subprocess.Popen[bytes]:
             start_new_session=True,
         )
     except (FileNotFoundError, PermissionError) as error:
+        if error.filename == os.fspath(cwd or ""):
+            raise  # it is the folder that is missing
         raise MissingToolError(
             f"{argv[0]} can't be started", hint=f"install {Path(argv[0]).name}"
         ) from error

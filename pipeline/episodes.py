@@ -10,11 +10,22 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from math import asin, cos, radians, sin, sqrt
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from muniment.pipeline.episode_drafts import EpisodeDraft, EpisodeInput, GroupKey, draft_of
 
 T = TypeVar("T")
+
+
+class Span(NamedTuple):
+    """An episode as far as its context is concerned; ``first`` and ``last`` are instants."""
+
+    id: str
+    kind: str
+    source: str
+    first: str | None
+    last: str | None
+
 
 THREAD_GAP = timedelta(hours=4)
 MEDIA_GAP = timedelta(minutes=90)
@@ -100,7 +111,7 @@ def group_media(key: GroupKey, rows: Iterable[EpisodeInput]) -> list[EpisodeDraf
     runs: list[list[EpisodeInput]] = []
     last_instant: str | None = None
     last_place: tuple[float, float] | None = None
-    for held in sorted(by_asset.values(), key=lambda held: (_order(held[0]), held[0].asset)):
+    for held in sorted(by_asset.values(), key=lambda held: (held[0].instant or "", held[0].asset)):
         instant = held[0].instant
         place = next((row.place for row in held if row.place is not None), None)
         late = last_instant is None or _apart(last_instant, instant, MEDIA_GAP)
@@ -118,13 +129,13 @@ def group_whole(key: GroupKey, rows: Iterable[EpisodeInput]) -> list[EpisodeDraf
     return [draft_of(key, ordered)] if ordered else []
 
 
-def overlapping(drafts: Iterable[EpisodeDraft]) -> dict[str, tuple[str, ...]]:
+def overlapping(drafts: "Iterable[Span | EpisodeDraft]") -> dict[str, tuple[str, ...]]:
     """Return, by episode, the others of its source that overlap it in time: its context.
 
     Only media and messages are linked with each other; episodes without a time with none.
     """
     links: dict[str, set[str]] = defaultdict(set)
-    open_by_source: dict[str, list[EpisodeDraft]] = defaultdict(list)
+    open_by_source: dict[str, list[Span | EpisodeDraft]] = defaultdict(list)
     for draft in sorted(drafts, key=lambda draft: (draft.first or "", draft.id)):
         if draft.first is None:
             continue
@@ -171,5 +182,5 @@ def _far(one: tuple[float, float] | None, other: tuple[float, float] | None) -> 
     return metres_between(one, other) > PLACE_GAP_METRES
 
 
-def _is_talk(draft: EpisodeDraft) -> bool:
+def _is_talk(draft: "Span | EpisodeDraft") -> bool:
     return draft.kind in ("conversation", "mail")

@@ -8,14 +8,15 @@ SENTENCE_CHARACTERS = 180
 LEAST_LATIN_WORDS = 3
 LEAST_HAN_CHARACTERS = 5
 ENOUGH_CHARACTERS = 200
+SAMPLE_CHARACTERS = 8_000  # of one text; a gist is taken from its beginning
+LONGEST_ABBREVIATION = len(" Prof.")
 
 # a Latin full stop ends a sentence before space only, so that 3.5 and example.com stay whole
-_SENTENCE = re.compile(r"[^。！？!?…\n]*?(?:[。！？!?…]+[”」』\"']?|\.(?=\s|$)|\n|$)", re.DOTALL)
+_ENDS = re.compile(r"[。！？!?…]+[”」』\"']?|(?<!\.)\.++(?=\s|$)|\n")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|No)\.$")
 _HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LINK = re.compile(r"\b(?:https?://|www\.)\S+")
-_SPACE = re.compile(r"\s+")
 _WIDE_GAP = re.compile(r"([。！？…」』\u3400-\u9fff]) (?=[“「『\u3400-\u9fff])")
 _SMALL_TALK = re.compile(
     r"^(?:(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|thanks?|thank you|thx|ok(?:ay)?|"
@@ -37,7 +38,9 @@ def gist(texts: Iterable[str], most: int = GIST_CHARACTERS) -> str:
     """
     picked: list[str] = []
     fallback = ""
-    for sentence in (sentence for text in texts for sentence in sentences(text)):
+    for sentence in (
+        sentence for text in texts for sentence in sentences(text[:SAMPLE_CHARACTERS])
+    ):
         fallback = fallback or sentence
         if not informative(sentence) or sentence in picked:
             continue
@@ -52,13 +55,12 @@ def gist(texts: Iterable[str], most: int = GIST_CHARACTERS) -> str:
 
 def sentences(text: str) -> Iterator[str]:
     """Cut a text at sentence ends of both scripts and at line ends, white space folded."""
-    held = ""
-    for match in _SENTENCE.finditer(text):
-        held += match.group()
-        if _ABBREVIATION.search(held):
+    begun = 0
+    for end in [*(match.end() for match in _ENDS.finditer(text)), len(text)]:
+        if _ABBREVIATION.search(text, max(begun, end - LONGEST_ABBREVIATION), end):
             continue
-        whole = _SPACE.sub(" ", held).strip()
-        held = ""
+        whole = " ".join(text[begun:end].split())
+        begun = end
         if whole:
             yield whole
 

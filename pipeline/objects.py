@@ -3,11 +3,13 @@
 import json
 from typing import Any
 
+from muniment.pipeline.episodes import Span, overlapping
 from muniment.pipeline.output import path_fields
 from muniment.pipeline.refs import Ref
 from muniment.store.errors import NotFoundError
 from muniment.store.ledger import Ledger
 from muniment.store.rows import ObservationRow
+from muniment.store.times import sort_key
 
 
 def describe(ledger: Ledger, ref: Ref) -> dict[str, Any]:
@@ -75,7 +77,24 @@ def _episode(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     if found is None:
         return None
     members = [f"observation:{member}" for member in ledger.episodes.members(ref.id)]
-    return {**_without_numbers(found), "members": members}
+    context = [f"episode:{other}" for other in _overlapping(ledger, found)]
+    return {**_without_numbers(found), "members": members, "context": context}
+
+
+def _overlapping(ledger: Ledger, episode: dict[str, Any]) -> tuple[str, ...]:
+    """Return the talk around media of the same source and time, or the media in a talk."""
+    same = ledger.episodes.all("e.status = 'open' AND e.source = ?", (episode["source"],))
+    spans = [
+        Span(
+            other["id"],
+            other["kind"],
+            other["source"],
+            sort_key(other["start"]),
+            sort_key(other["end"] or other["start"]),
+        )  # fmt: skip
+        for other in same
+    ]
+    return overlapping(spans).get(episode["id"], ())
 
 
 def _record(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from muniment.adapters.ports import Finding, Limits, ModelCall, ReaderSpec, Source
-from muniment.store.errors import InputError, MissingToolError, MunimentError, NoSpaceError
+from muniment.store.errors import InputError, MunimentError
 
 if TYPE_CHECKING:
     from muniment.adapters.models.settings import ModelSettings
@@ -80,10 +80,9 @@ def failure_of(error: BaseException) -> Failure:
         return Failure(
             error.code, _one_line(error.message), error.status, error.transient, error.hint
         )
-    if isinstance(error, MissingToolError | NoSpaceError):
-        return Failure(error.code, _one_line(error.message), transient=True, hint=error.hint)
     if isinstance(error, MunimentError):
-        return Failure(error.code, _one_line(error.message), hint=error.hint)
+        # A missing tool, a damaged model, a wrong setting: not the file's fault.
+        return Failure(error.code, _one_line(error.message), transient=True, hint=error.hint)
     if isinstance(error, MemoryError):
         return Failure("memory_limit", "needs more memory than a reader may use")
     if isinstance(error, OSError) and error.errno is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from muniment.store import files
 from muniment.store.errors import DamageError, LockedError, MunimentError, NoSpaceError
 
 BUSY_MILLISECONDS = 10_000
@@ -46,6 +47,7 @@ def open_memory() -> apsw.Connection:
 
 
 def _connect(path: Path) -> apsw.Connection:
+    files.make_private(path)
     connection = _prepared(apsw.Connection(_name(path), flags=_CREATE))
     connection.pragma("synchronous", "full")
     connection.pragma("secure_delete", True)

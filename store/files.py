@@ -87,6 +87,16 @@ def create_temporary(folder: Path) -> tuple[Path, BinaryIO]:
     return path, os.fdopen(handle, "wb")
 
 
+def make_private(path: Path) -> None:
+    """Create an empty private file unless there is one; a library would take the umask's mode."""
+    with space_errors(), suppress(FileExistsError):
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE_FILE)
+        try:
+            os.fchmod(handle, _PRIVATE_FILE)
+        finally:
+            os.close(handle)
+
+
 def write_chunk(stream: BinaryIO, chunk: bytes) -> None:
     """Write one chunk."""
     with space_errors():

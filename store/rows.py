@@ -44,8 +44,5 @@ class AssetRow(NamedTuple):
 
 def name_in(path: bytes) -> str:
     """Return the name that a sighting's path shows; what is no file is named by its kind."""
-    if path.startswith(b"/"):
-        path = path.rsplit(b"/", 1)[-1]
-    else:
-        path = path.partition(b":")[0]
-    return path.decode("utf-8", "replace")
+    name = path.rsplit(b"/", 1)[-1] if path.startswith(b"/") else path.partition(b":")[0]
+    return name.decode("utf-8", "replace")

@@ -82,5 +82,6 @@ class Seals:
             self._database = apsw.Connection(str(self._path))
             self._database.set_busy_timeout(200)
             self._database.pragma("synchronous", "off")
+            self._database.pragma("secure_delete", True)
             self._database.execute(_TABLE)
         return self._database

@@ -130,7 +130,9 @@ def _take(step: Callable[[_Check], None], check: _Check) -> None:
             else:
                 step(check)
     except DamageError as error:
-        check.report.findings.append(_ledger_finding(error))
+        finding = _ledger_finding(error)
+        if finding not in check.report.findings:  # each step may meet the same rotten page
+            check.report.findings.append(finding)
     except apsw.SQLError as error:  # a table or view that we count on is gone
         check.damage("schema_changed", "ledger", str(error))
     except apsw.InterruptError:

@@ -182,14 +182,14 @@ def compile_command(
 
 
 def damage_of(ended: Ended) -> str:
-    """Return the last complaint of an ended ffmpeg, or nothing when it was content."""
+    """Return the first complaint kept of an ended ffmpeg, or nothing when it was content."""
     lines = [
         line
         for line in ended.stderr.splitlines()
         if _DAMAGE.search(line) and not any(word in line for word in _HARMLESS)
     ]
     if lines:
-        return re.sub(r"^(?:\[[^\]]*\]\s*)+", "", lines[-1])[:200]
+        return re.sub(r"^(?:\[[^\]]*\]\s*)+", "", lines[0])[:200]
     return (last_line(ended.stderr) or "ffmpeg failed") if ended.returncode != 0 else ""
 
 

@@ -36,6 +36,8 @@ from muniment.adapters.ports import (
 from muniment.store.errors import InputError, MissingToolError
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from muniment.store.records import PageLocator
 
 HIDDEN_CONFIDENCE = 0.8
@@ -139,6 +141,24 @@ class _Reading:
                 confidence=min(1.0, max(0.0, line.confidence)),
                 producer=engine.producer,
             )
+
+
+def page_picture(source: Source, number: int, limits: Limits) -> "Image.Image":
+    """Draw one page (from 1) as it is displayed.
+
+    Raises ``InputError`` ``not_extractable`` when there is no such page.
+    """
+    document = _open(source)
+    try:
+        if number > len(document):
+            raise InputError("the document has no such page", code="not_extractable")
+        page = _flattened(document, number - 1)
+        try:
+            return render(page, limits)
+        finally:
+            page.close()
+    finally:
+        document.close()
 
 
 def _open(source: Source) -> Any:

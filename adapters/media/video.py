@@ -96,7 +96,7 @@ class _Viewer:
 
     def see(self, frame: KeyFrame) -> Iterator[Finding]:
         self.frames += 1
-        small = frame.image.convert("L").resize(THUMBNAIL, 4)
+        small = _thumbnail(frame.image)
         if self._last is not None and _difference(small, self._last) <= SAME_LEVELS:
             for shown in self._showing:
                 shown.until_ms = frame.at_ms
@@ -199,6 +199,12 @@ def _whole(frame: KeyFrame) -> "FrameLocator":
     from muniment.store.records import FrameLocator
 
     return FrameLocator(at_ms=frame.at_ms, index=frame.index)
+
+
+def _thumbnail(image: "Image.Image") -> "Image.Image":
+    from PIL.Image import Resampling
+
+    return image.convert("L").resize(THUMBNAIL, Resampling.BOX)
 
 
 def _difference(one: "Image.Image", other: "Image.Image") -> int:

@@ -10,6 +10,7 @@ MIN_LOG_PROBABILITY = -1.0
 MAX_NO_SPEECH = 0.6
 _MIN_LOOPS = 4
 _MAX_LOOP_CHARACTERS = 60
+_READ_LETTERS = 2000
 
 # What speech models say over silence and music, learned from the ends of subtitled videos.
 _STOCK_PHRASES = (
@@ -70,14 +71,14 @@ def loops(text: str) -> bool:
     Laughter and counting ("ha ha ha ha") stay: the loop must fill most of the text and be longer
     than a syllable or run on for long.
     """
-    letters = _letters(text)
+    letters = _letters(text)[:_READ_LETTERS]
     longest = max((len(found.group(0)) for found in _loops(letters)), default=0)
     return longest >= max(12, len(letters) // 2)
 
 
 def _loops(letters: str) -> list[re.Match[str]]:
     pattern = rf"(.{{1,{_MAX_LOOP_CHARACTERS}}}?)\1{{{_MIN_LOOPS - 1},}}"
-    return list(re.finditer(pattern, letters[:2000]))
+    return list(re.finditer(pattern, letters))
 
 
 def _letters(text: str) -> str:

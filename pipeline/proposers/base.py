@@ -9,6 +9,8 @@ from muniment.store.ids import made
 if TYPE_CHECKING:
     from muniment.store.records import Basis, MemoryKind, MemoryType
 
+# what was read out of media: nobody's statement, whatever the origin of the file (invariant 4)
+MEDIA_KINDS = frozenset({"asr", "subtitle", "ocr", "visual", "page_text", "metadata"})
 USER = "user"  # the subject of what the owner of the scope says of themselves
 
 

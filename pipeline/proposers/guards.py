@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import CandidateDraft, Passage
+from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage
 
 LONGEST_TEXT = 2_000
 LONGEST_VALUE = 300
@@ -67,12 +67,17 @@ def _role(candidate: CandidateDraft, passage: Passage) -> str | None:
     if candidate.kind == "emotion" and candidate.basis != "assistant_expression":
         return "role_mismatch"
     needed = {
-        "user_statement": passage.origin == "user" and passage.role in (None, "user"),
+        "user_statement": _is_owners(passage),
         "assistant_expression": passage.origin == "agent" and passage.role in (None, "assistant"),
         "third_party": passage.origin == "third_party",
         "media": passage.origin in ("media", "external", "tool"),
     }
     return None if needed.get(candidate.basis, True) else "role_mismatch"
+
+
+def _is_owners(passage: Passage) -> bool:
+    spoken = passage.origin == "user" and passage.role in (None, "user")
+    return spoken and passage.kind not in MEDIA_KINDS
 
 
 def _basis(candidate: CandidateDraft, _: Passage) -> str | None:

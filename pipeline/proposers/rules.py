@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.proposers.base import MEDIA_KINDS, USER, CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.forms import Clause, Language, Made, Rule, fold
 from muniment.pipeline.proposers.rules_en import ENGLISH
 from muniment.pipeline.proposers.rules_zh import CHINESE
@@ -25,7 +25,6 @@ INSTRUCTED_CONFIDENCE = 1.0
 LEAST_KEPT_CHARACTERS = 4
 LONGEST_ABBREVIATION = len(" Prof.")
 LONGEST_SENTENCE = 2_000  # an explicit statement is short; a longer run is not one
-TRANSCRIBED = frozenset({"asr", "subtitle", "ocr", "visual", "page_text"})
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*[>|].*$", re.MULTILINE)
@@ -56,9 +55,13 @@ class RulesProposer:
         self._languages = languages
 
     def propose(self, passages: Iterable[Passage]) -> Iterator[CandidateDraft]:
-        """Yield the claims of passages of the owner, and of third parties about themselves."""
+        """Yield the claims of the owner's passages, and of third parties about themselves.
+
+        Text read out of media makes none: it is not known who said it.
+        """
         for passage in passages:
-            if not any(language.speaks.search(passage.text) for language in self._languages):
+            spoken = (language.speaks.search(passage.text) for language in self._languages)
+            if passage.kind in MEDIA_KINDS or not any(spoken):
                 continue
             if passage.origin == "user":
                 yield from self._read(passage, USER, "user_statement")
@@ -208,7 +211,7 @@ def _counts(rule: Rule | None, made: Made, passage: Passage, basis: "Basis") -> 
     """
     if rule is not None and rule.about_self:
         return True
-    if basis != "user_statement" or passage.kind in TRANSCRIBED:
+    if basis != "user_statement":
         return False
     if made.key in keys.NAMING and not made.instructed:
         return False

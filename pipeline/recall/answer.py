@@ -44,7 +44,7 @@ class Recall:
     now: str
     resolver: Resolver
     embedder: "Embedder | None"
-    weights: dict[str, float]
+    scale: judging.Scale
     lacking: int = 0
 
     @classmethod
@@ -54,10 +54,10 @@ class Recall:
     ) -> "Recall":  # fmt: skip
         """Understand the query and weigh its words."""
         query = understand(request.query, request.filters.as_of or now, cache)
-        weights = judging.weights_of(query, index.idf(query.analysis), index.count())
+        scale = judging.scale_of(query, index.idf(query.analysis), index.count())
         resolver = Resolver(ledger, request.filters, now, with_assistant=query.asks_assistant)
         used = None if request.semantic == "off" else embedder
-        return cls(ledger, index, request, query, now, resolver, used, weights)
+        return cls(ledger, index, request, query, now, resolver, used, scale)
 
     def find(self) -> Found:
         """Ask the signals."""
@@ -76,7 +76,7 @@ class Recall:
         """Give each item its coverage and similarity; what has neither is left out."""
         for item in items:
             text = judging.searched_text(item)
-            item.coverage = judging.measure(self.query, self.weights, [text])
+            item.coverage = judging.measure(self.query, self.scale.weights, [text])
             item.similarity = found.similarities.get(item.ref)
         return [item for item in items if item.coverage > 0 or item.similarity is not None]
 
@@ -126,15 +126,15 @@ def _packed(run: Recall, notes: Sequence[str], count: Counter) -> dict[str, Any]
     scope = run.ledger.scope.as_dict()
     candidates = _candidates(run)
     warnings = [*notes, *_signal_notes(run)]
-    judged = judging.judge(run.query, run.weights, _answers(candidates), _similarities(run))
+    judged = judging.judge(run.query, run.scale, _answers(candidates), _similarities(run))
     if judged.coverage == "none":
         return empty(request, scope, warnings, resolver.failed)
     candidates.standing = resolver.standing(_STANDING)
     describe = Describe(run.ledger.evidence.producer_of, _capture_time(run.ledger))
     builder = PackBuilder(request, scope, warnings, describe, count)
-    selection = Selection(builder, run.query, run.weights, request.token_budget, count)
+    selection = Selection(builder, run.query, run.scale.weights, request.token_budget, count)
     selection.fill(candidates, run.around)
-    judged = judging.judge(run.query, run.weights, selection.chosen, _similarities(run))
+    judged = judging.judge(run.query, run.scale, selection.chosen, _similarities(run))
     if judged.coverage == "none":
         return empty(request, scope, warnings, resolver.failed)
     if judged.coverage == "partial" and judged.missing:
@@ -175,7 +175,8 @@ def _answers(candidates: Candidates) -> list[Item]:
 def _similarities(run: Recall) -> judging.SimilarityThresholds:
     if run.embedder is None:
         return judging.UNKNOWN_MODEL
-    return judging.SIMILARITIES.get(run.embedder.producer.model, judging.UNKNOWN_MODEL)
+    key = (run.embedder.producer.model, run.query.language)
+    return judging.SIMILARITIES.get(key, judging.UNKNOWN_MODEL)
 
 
 def _capture_time(ledger: "Ledger") -> Callable[[str], str | None]:

@@ -17,15 +17,17 @@ RRF_K = 60
 class Weights:
     """What each signal counts for, in units of the first reciprocal rank (1/61).
 
-    Measured on half of LoCoMo (759 questions, evidence in the first ten): words alone 0.769 with
-    the group prior at 0.25 and 0.745 without; every calibration from 0.8 up is within half a
-    point. The nudges are far below one rank step of a good hit, so that they order near ties.
+    Measured on half of LoCoMo (759 questions, evidence in the first ten). Words: 0.757 with the
+    group prior, 0.748 as plain reciprocal ranks. With vectors of the default embedder at weight
+    0.25, 0.5, 0.75, 1, 1.5: 0.772, 0.775, 0.770, 0.755, 0.712; at 0.5 every calibration from 0.6
+    up lies within half a point, plain ranks at equal weights give 0.707. The nudges are far below
+    the step between two good hits, so that they order near ties.
     """
 
     fts: float = 1.0
-    vector: float = 1.0
-    calibration: float = 0.9
-    group: float = 0.25
+    vector: float = 0.5
+    calibration: float = 0.8
+    group: float = 0.3
     recency: float = 0.02
     importance: float = 0.05
     basis: float = 0.03

@@ -118,6 +118,8 @@ def date_words(local: str | None) -> str:
     year, month, day = local[:4], local[5:7], local[8:10]
     if not month:
         return f"{year} {year}年"
+    if not month.isdigit() or not 1 <= int(month) <= len(_MONTHS):
+        return ""
     name = _MONTHS[int(month) - 1]
     if not day:
         return f"{name} {year} {year}年{int(month)}月"

@@ -53,8 +53,9 @@ def embed_missing(
         progress.start("embed", len(missing))
     made = 0
     for at in range(0, len(missing), BATCH):
-        rows = index.rows(missing[at : at + BATCH])
-        pairs = list(_texts(ledger, list(rows.values())))
+        batch = missing[at : at + BATCH]
+        rows = index.rows(batch)
+        pairs = list(_texts(ledger, [rows[number] for number in batch if number in rows]))
         if pairs:
             matrix = embedder.passages([text for _, text in pairs])
             vectors.append(

@@ -103,7 +103,7 @@ class Groups:
             name=facts.name,
             text=row.text[:SAMPLE_CHARACTERS],
             occurred=row.occurred or _moment(facts),
-            position=row.seq,
+            position=_position(row.locator),
         )
 
     def _put(self, draft: EpisodeDraft) -> None:
@@ -128,6 +128,14 @@ class Groups:
                 self._ledger.episodes.put(
                     episode, known["anchor"], known["rule"], {**known, "status": "merged"}
                 )
+
+
+def _position(locator: dict[str, Any]) -> int:
+    """Return where in its asset a row stands, whatever order it arrived in."""
+    for name in ("index", "start", "start_ms", "at_ms", "page"):
+        if isinstance(locator.get(name), int):
+            return int(locator[name])
+    return 0
 
 
 def _moment(facts: AssetFacts) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from muniment.store import files
 from muniment.store.database import BUSY_MILLISECONDS, database_errors, number
 from muniment.store.errors import DamageError
 from muniment.store.index.documents import IndexDamageError
@@ -80,6 +81,7 @@ def open_index(path: Path, *, readonly: bool) -> apsw.Connection:
                 raise damaged(path, "there is no index yet", "index_missing")
             connection = _open_reader(path)
         else:
+            files.make_private(path)
             connection = apsw.Connection(str(path))
             connection.set_busy_timeout(BUSY_MILLISECONDS)
             _prepare_writer(connection)

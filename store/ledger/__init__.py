@@ -110,7 +110,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file; an open unit is rolled back."""
-        self.database.close()
+        with database_errors(self.paths.ledger):
+            self.database.close()
 
 
 def _make(root: Root, paths: ScopePaths) -> None:

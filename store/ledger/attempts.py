@@ -114,12 +114,12 @@ class Attempts:
         while True:
             values = (after, last, *wanted, stage, fingerprint)
             rows = self._database.execute(statement, values).fetchall()
+            if rows:  # asked now: who takes the rows may sniff again
+                newest = "SELECT max(seq) FROM asset_type WHERE asset = ?"
+                after = number(self._database, newest, (rows[-1][0],))
             yield from map(asset_row, rows)
             if len(rows) < _PAGE:
                 return
-            after = number(
-                self._database, "SELECT max(seq) FROM asset_type WHERE asset = ?", (rows[-1][0],)
-            )
 
     def reinstate(self, stage: str, reader: str, fingerprint: str, run: str) -> int:
         """Let what a fingerprint once read count again; return for how many assets.

@@ -56,12 +56,13 @@ class Changes:
     def touched(self, marks: dict[str, int]) -> list[int]:
         """Return the older observations that may be live, dated or grouped otherwise since."""
         rows = self._database.execute(
+            # Not by the indexes: in their order, whole tables would be read for a few new rows.
             "SELECT o.seq FROM observation o WHERE o.seq <= :observation AND o.asset IN ("
-            " SELECT asset FROM coverage WHERE seq > :coverage"
-            " UNION SELECT asset FROM capture_time WHERE seq > :capture_time"
-            " UNION SELECT d.asset FROM derivation d JOIN capture_time c ON c.asset = d.parent"
-            "  WHERE c.seq > :capture_time)"
-            " UNION SELECT observation FROM episode_member"
+            " SELECT asset FROM coverage NOT INDEXED WHERE seq > :coverage"
+            " UNION ALL SELECT asset FROM capture_time NOT INDEXED WHERE seq > :capture_time"
+            " UNION ALL SELECT d.asset FROM capture_time c NOT INDEXED"
+            "  CROSS JOIN derivation d ON d.parent = c.asset WHERE c.seq > :capture_time)"
+            " UNION SELECT observation FROM episode_member NOT INDEXED"
             "  WHERE seq > :episode_member AND observation <= :observation ORDER BY 1",
             marks,
         )
@@ -132,7 +133,7 @@ class Changes:
         found: dict[str, AssetFacts] = {}
         for *plain, path, source in rows:
             seen = (path, source) if path is not None else self._sighting_of_parent(plain[0])
-            found[plain[1]] = AssetFacts(*plain, bytes(seen[0]), seen[1])
+            found[plain[1]] = AssetFacts._make((*plain, bytes(seen[0]), seen[1]))
         return found
 
     def _sighting_of_parent(self, asset: int) -> tuple[bytes, str]:

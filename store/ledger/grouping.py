@@ -94,7 +94,9 @@ class Grouping:
         """Return the pictures, recordings and videos around a time of capture."""
         back, on = (
             self._database.execute(
-                "SELECT c.asset, c.sort FROM capture_time c JOIN asset_now a ON a.seq = c.asset "
+                # In the order of time, so that reading stops at the gap.
+                "SELECT c.asset, c.sort FROM capture_time c "
+                "CROSS JOIN asset_now a ON a.seq = c.asset "
                 f"WHERE c.sort {side} ? AND a.family IN {_MEDIA} AND NOT a.derived AND c.seq = "
                 "(SELECT n.seq FROM capture_now n WHERE n.asset = c.asset) "
                 f"ORDER BY c.sort {order}",

@@ -154,6 +154,7 @@ CREATE TABLE capture_time (
   sighting INTEGER REFERENCES sighting (seq)
 ) STRICT;
 CREATE INDEX capture_time_asset ON capture_time (asset, rank, confidence DESC, sort, seq);
+CREATE INDEX capture_time_sort ON capture_time (sort, asset);
 
 CREATE TABLE capture_place (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -11,10 +11,11 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(CHECKOUT / "tests"))
@@ -26,10 +27,12 @@ from support.stores import Line, TinyStore  # noqa: E402
 
 from muniment.pipeline.recall.answer import search_hits  # noqa: E402
 from muniment.pipeline.recall.request import Request  # noqa: E402
-from muniment.pipeline.stages.follow import Follower  # noqa: E402
-from muniment.store.index.fts import TextIndex  # noqa: E402
+from muniment.pipeline.stages.index import open_live, refresh  # noqa: E402
 from muniment.store.records import MessageLocator  # noqa: E402
 from muniment.store.text.stopwords import ENGLISH  # noqa: E402
+
+if TYPE_CHECKING:
+    from muniment.adapters.ports import Embedder
 
 DEPTH = 10
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -41,6 +44,7 @@ MONTHS = (
 )  # fmt: skip
 
 Search = Callable[[str], list[str]]
+Method = Callable[["Collection"], AbstractContextManager[Search]]
 
 
 @dataclass
@@ -181,17 +185,26 @@ def plain_fts5(collection: Collection) -> Iterator[Search]:
 
 
 @contextmanager
-def ours(collection: Collection, request: Request) -> Iterator[Search]:
+def ours(
+    collection: Collection, request: Request, embedder: "Embedder | None" = None
+) -> Iterator[Search]:
     """Search a real store as the ``search`` command does."""
     with tempfile.TemporaryDirectory() as folder:
         store = TinyStore(Path(folder))
         keys = _store(store, collection.documents)
-        index = TextIndex(Path(folder) / "fts.sqlite3")
-        Follower(store.ledger, index).catch_up()
+        cache = Path(folder) / "cache"
+        refresh(store.ledger, store.paths.index, cache, embedder=embedder)
+        index = open_live(store.paths.index)
 
         def search(query: str) -> list[str]:
             hits = search_hits(
-                store.ledger, index, replace(request, query=query), clock=lambda: NOW, limit=DEPTH
+                store.ledger,
+                index,
+                replace(request, query=query),
+                clock=lambda: NOW,
+                limit=DEPTH,
+                embedder=embedder,
+                cache=cache,
             )
             return [keys[hit["ref"].removeprefix("observation:")] for hit in hits]
 
@@ -248,21 +261,33 @@ MEASURES = {
     "scifact": (scifact, "nDCG@10", ndcg_at_ten),
     "cmrc": (cmrc, "R@1", first_is_right),
 }
-METHODS = {
+METHODS: dict[str, Method] = {
     "plain FTS5": plain_fts5,
-    "words, equal RRF": lambda one: ours(one, Request("", fusion="rrf", semantic="off")),
+    "words, plain RRF": lambda one: ours(one, Request("", fusion="rrf", semantic="off")),
     "words": lambda one: ours(one, Request("", semantic="off")),
 }
 
 
-def run(name: str, methods: Iterable[str]) -> None:
+def with_embedder() -> dict[str, Method]:
+    """Return the methods that need the default embedder."""
+    from muniment.adapters import registry
+    from muniment.adapters.models.settings import ModelSettings
+
+    embedder = registry.model("embed", ModelSettings())
+    return {
+        "both, plain RRF": lambda one: ours(one, Request("", fusion="rrf"), embedder),
+        "both": lambda one: ours(one, Request(""), embedder),
+    }
+
+
+def run(name: str, methods: Mapping[str, Method]) -> None:
     """Measure one set by the methods and print a line each."""
     load, label, measure = MEASURES[name]
     collections = list(load())
-    for method in methods:
+    for label_of, method in methods.items():
         values: dict[str, list[float]] = {}
         for collection in collections:
-            with METHODS[method](collection) as search:
+            with method(collection) as search:
                 for question in collection.questions:
                     value = measure(search(question.text), question.wanted)
                     values.setdefault(question.category, []).append(value)
@@ -271,14 +296,17 @@ def run(name: str, methods: Iterable[str]) -> None:
             f"{kind} {sum(found) / len(found):.3f}" for kind, found in sorted(values.items())
         )
         mean = sum(everything) / len(everything)
-        print(f"{name:8} {method:18} {label} {mean:.3f}  n={len(everything)}  {parts}", flush=True)  # noqa: T201
+        line = f"{name:8} {label_of:18} {label} {mean:.3f}  n={len(everything)}  {parts}\n"
+        sys.stdout.write(line)
+        sys.stdout.flush()
 
 
 def main() -> None:
     """Measure the named sets, or all."""
     named = [name for name in sys.argv[1:] if name in MEASURES] or list(MEASURES)
+    methods = METHODS | (with_embedder() if "--embed" in sys.argv else {})
     for name in named:
-        run(name, METHODS)
+        run(name, methods)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import json
 import os
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -349,3 +350,12 @@ def test_proxies_of_the_environment_are_used_only_when_configured(service: Servi
 
     with pytest.raises(InputError):
         ask(service, "good", trust_env=True)
+
+
+def test_no_more_calls_run_at_once_than_configured(service: Service) -> None:
+    embedder = service.model("embed", "slow", max_concurrency=2, params={"dimensions": 64})
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(embedder.query, "abcdef"))
+
+    assert max(entry["at_once"] for entry in service.log()) == 2

@@ -113,9 +113,7 @@ def test_words_of_a_question_alone_don_t_decide(find: Find, index: TextIndex) ->
 def test_a_quoted_phrase_comes_before_its_scattered_words(find: Find, index: TextIndex) -> None:
     index.add(
         [
-            note(
-                "scattered", "red red red bicycle, bicycle: a bicycle that is not red, owner owner"
-            ),
+            note("scattered", "red, red! owner of a bicycle, a bicycle that is not red"),
             note("phrase", "long before anybody thought of it there stood a red bicycle somewhere"),
         ]
     )

@@ -13,14 +13,14 @@ from muniment.adapters.ports import Draft, Finding, Limits, Outcome, ReaderSpec,
 from muniment.pipeline.executor import WINDOW, InProcess, Pool
 from muniment.pipeline.tasks import ReaderSetup, Task, TaskResult
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).parent.parent / "support"
 MIB = 1024 * 1024
 
 
 @pytest.fixture(autouse=True)
 def _readers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(HERE))
-    monkeypatch.syspath_prepend(HERE)
+    monkeypatch.setenv("PYTHONPATH", str(SUPPORT))
+    monkeypatch.syspath_prepend(SUPPORT)
 
 
 @pytest.fixture
@@ -110,7 +110,8 @@ def test_a_process_that_dies_fails_its_item_and_the_pool_goes_on(
 def test_an_item_over_its_time_is_ended_with_the_programs_it_started(
     pool: Pool, tmp_path: Path
 ) -> None:
-    result = one(pool, task("Hanging", tmp_path, seconds=1.5))
+    one(pool, task("Good", tmp_path))  # so that starting takes nothing of the time
+    result = one(pool, task("Hanging", tmp_path, seconds=2))
 
     assert result.failure is not None
     assert (result.failure.code, result.failure.transient) == ("time_limit", True)
@@ -195,7 +196,7 @@ def test_a_hundred_thousand_drafts_arrive_in_order(pool: Pool, tmp_path: Path) -
 
 
 def test_a_reader_gets_neither_our_stdin_nor_our_stdout(tmp_path: Path) -> None:
-    program = HERE / "pool_program.py"
+    program = SUPPORT / "pool_program.py"
     ended = subprocess.run(
         [sys.executable, program, tmp_path, "Talkative"],
         input=b"secret words",
@@ -223,7 +224,7 @@ def test_the_model_runtimes_are_told_to_be_quiet_before_they_start(
 def test_a_parent_that_is_killed_leaves_no_process_behind(
     tmp_path: Path, how: signal.Signals
 ) -> None:
-    program = HERE / "pool_program.py"
+    program = SUPPORT / "pool_program.py"
     parent = subprocess.Popen([sys.executable, program, tmp_path, "Hanging"])
     pids = tmp_path / "pids"
     until = time.monotonic() + 30

@@ -21,6 +21,7 @@ from typing import Any
 
 LOG: list[dict[str, Any]] = []
 LOCK = threading.Lock()
+ACTIVE: list[str] = []
 DIMENSIONS = 64
 GOOD = {"name": "王小明", "year": 2024}
 
@@ -55,10 +56,16 @@ class Handler(BaseHTTPRequestHandler):
                     "path": self.path,
                     "fields": fields,
                     "authorization": self.headers.get("Authorization"),
+                    "at_once": ACTIVE.count(model) + 1,
                 }
             )
-        if not self.misbehave(model, before):
-            self.serve(fields, model, before)
+            ACTIVE.append(model)
+        try:
+            if not self.misbehave(model, before):
+                self.serve(fields, model, before)
+        finally:
+            with LOCK:
+                ACTIVE.remove(model)
 
     def fields(self, raw: bytes) -> dict[str, Any]:
         kind = self.headers.get("Content-Type", "")
@@ -81,6 +88,9 @@ class Handler(BaseHTTPRequestHandler):
         if model.startswith("status-"):
             self.answer({"error": "secret body"}, int(model.removeprefix("status-")))
             return True
+        if model == "slow":
+            time.sleep(0.15)
+            return False
         if (model == "busy-twice" and before > 1) or (model == "broken-once" and before):
             return False
         faults: dict[str, Callable[[], None]] = {

@@ -66,7 +66,5 @@ def _assembled(objects: list[bytes], catalog: int, about: int) -> bytes:
     table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     count = len(objects) + 1
     tail = f"xref\n0 {count}\n0000000000 65535 f \n{table}trailer\n<< /Size {count} "
-    return (
-        data
-        + f"{tail}/Root {catalog} 0 R /Info {about} 0 R >>\nstartxref\n{len(data)}\n%%EOF\n".encode()
-    )
+    tail += f"/Root {catalog} 0 R /Info {about} 0 R >>\nstartxref\n{len(data)}\n%%EOF\n"
+    return data + tail.encode()

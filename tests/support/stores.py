@@ -186,7 +186,7 @@ class TinyStore:
         first = rows[0]
         assert first is not None
         episode = made("ep", observations[0], "1")
-        fields = {
+        fields: dict[str, Any] = {
             "kind": kind, "title": title, "gist": gist or first.text, "gist_basis": "extractive",
             "start": first.occurred, "end": None, "participants": [], "place": None,
             "source": "notes", "status": "open",

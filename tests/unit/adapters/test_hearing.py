@@ -9,6 +9,7 @@ SPEECH = "And so, my fellow Americans, ask not what your country can do for you.
     "text",
     [
         "la " * 40,
+        "a" * 5000,
         "谢谢大家 " * 12,
         "I'm going to go. " * 8,
         "Hello there. " + "thank you very much " * 10,

@@ -1,6 +1,5 @@
 """The guarded runner: limits, streams, signals and the environment of a child."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -147,7 +146,7 @@ def test_an_empty_path_still_finds_the_usual_places(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("MUNIMENT_FFMPEG", raising=False)
 
-    assert os.path.isabs(find_program("ffmpeg"))
+    assert Path(find_program("ffmpeg")).is_absolute()
 
 
 def test_an_absent_program_is_a_missing_tool(monkeypatch: pytest.MonkeyPatch) -> None:

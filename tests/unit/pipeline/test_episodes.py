@@ -91,6 +91,12 @@ def test_photos_split_where_the_place_changes_by_more_than_five_kilometres() -> 
     assert members(rows) == [{"a", "b", "c"}, {"d"}]
 
 
+def test_a_place_is_compared_within_its_own_run_of_time_only() -> None:
+    rows = [photo("a", 0, place=BERLIN), photo("b", 200), photo("c", 205, place=POTSDAM)]
+
+    assert members(rows) == [{"a"}, {"b", "c"}]
+
+
 @pytest.mark.parametrize(
     ("family", "duration_ms", "kind"),
     [

@@ -69,6 +69,11 @@ def test_each_basis_needs_its_own_speaker(
     assert reject_reason(replace(GOOD, basis=basis), passage) == reason
 
 
+def test_words_read_out_of_media_are_nobodys_statement() -> None:
+    assert reject_reason(GOOD, replace(PASSAGE, kind="ocr")) == "role_mismatch"
+    assert reject_reason(GOOD, replace(PASSAGE, kind="asr")) == "role_mismatch"
+
+
 def test_an_emotion_is_an_expression_of_the_assistant_alone() -> None:
     assert reject_reason(replace(GOOD, kind="emotion"), PASSAGE) == "role_mismatch"
 

@@ -243,8 +243,15 @@ def test_a_third_party_speaks_of_itself_alone() -> None:
     assert said("I live in Berlin.", origin="third_party") == []
 
 
-def test_a_name_is_not_taken_from_a_transcript() -> None:
-    assert said("Call me Bob.", kind="asr") == []
+@pytest.mark.parametrize("kind", ["asr", "ocr", "subtitle", "visual", "page_text"])
+def test_nothing_is_taken_from_media_whoever_gave_the_file(kind: str) -> None:
+    assert said("Call me Bob. I live in Berlin. I'm allergic to nuts.", kind=kind) == []
+
+
+def test_a_document_of_the_owner_tells_of_them_and_asks_for_nothing() -> None:
+    text = "Remember to install it. Note that it is fast. Remember that 1 > 0. I live in Berlin."
+
+    assert facts(text, kind="text", role=None) == [("home", "Berlin")]
 
 
 def test_equal_passages_give_equal_ids_and_other_places_other_ones() -> None:

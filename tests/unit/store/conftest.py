@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.stores import TinyStore
+
 from muniment.store import manifest
 from muniment.store.layout import Root
-from tests.support.stores import TinyStore
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from shutil import which
 
 import apsw
 import pytest
+from support.stores import TinyStore
+
 from muniment.store import migrations
 from muniment.store.database import open_database, open_memory
-from tests.support.stores import TinyStore
 
 
 def _tables() -> list[str]:

@@ -4,6 +4,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+
 from muniment.store.assets import (
     INLINE_BYTES,
     check_file,

@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from muniment.store import files
 from muniment.store.errors import MunimentError, NoSpaceError
 
@@ -26,6 +27,16 @@ def test_directories_and_files_are_private_under_any_umask(tmp_path: Path) -> No
 
     assert mode(tmp_path / "a") == mode(tmp_path / "a" / "b") == 0o700
     assert mode(tmp_path / "a" / "b" / "file") == 0o600
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_private_file_is_made_once_and_kept_as_it_is(tmp_path: Path) -> None:
+    files.make_private(tmp_path / "a")
+    (tmp_path / "a").write_bytes(b"x")
+    files.make_private(tmp_path / "a")
+
+    assert mode(tmp_path / "a") == 0o600
+    assert (tmp_path / "a").read_bytes() == b"x"
 
 
 def test_a_directory_that_exists_keeps_its_mode(tmp_path: Path) -> None:
@@ -98,8 +109,8 @@ def test_the_temporary_file_may_lie_in_another_folder(tmp_path: Path) -> None:
 
 
 def test_a_full_device_is_no_space() -> None:
-    with pytest.raises(NoSpaceError), open("/dev/full", "wb", buffering=0) as stream:
-        files.write_chunk(stream, b"x")  # type: ignore[arg-type]
+    with pytest.raises(NoSpaceError), Path("/dev/full").open("wb", buffering=0) as stream:
+        files.write_chunk(stream, b"x")
 
 
 @pytest.mark.parametrize(

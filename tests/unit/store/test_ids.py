@@ -1,8 +1,9 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from muniment.store.ids import asset_id, canonical, canonical_text, digest, made, storable
 
 values = st.recursive(
@@ -26,11 +27,13 @@ def test_ids_written_by_earlier_versions_are_the_same_today() -> None:
     assert digest("obs", 1, None, "é") == "2c4513af3f7cfa875af8466fe75658b3"
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(), values, max_size=6))
 def test_the_order_of_fields_is_no_part_of_an_id(fields: dict[str, object]) -> None:
     assert digest(fields) == digest(dict(reversed(fields.items())))
 
 
+@settings(max_examples=40)
 @given(values, values)
 def test_parts_do_not_run_into_each_other(one: object, other: object) -> None:
     assert digest(one, other) != digest([one, other])

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from muniment.store.errors import UsageError
 from muniment.store.layout import Root, Scope
 
@@ -25,7 +26,12 @@ def test_ids_of_the_contract_are_taken(name: str) -> None:
 
 def test_every_scope_has_a_folder_of_its_own() -> None:
     root = Root(Path("/r"))
-    scopes = [Scope("a", "b", "c"), Scope("a", "c", "b"), Scope("b", "a", "c"), Scope("c", "b", "a")]
+    scopes = [
+        Scope("a", "b", "c"),
+        Scope("a", "c", "b"),
+        Scope("b", "a", "c"),
+        Scope("c", "b", "a"),
+    ]
 
     assert len({root.scope(scope).path for scope in scopes}) == len(scopes)
     assert root.scope(scopes[0]).ledger == Path(

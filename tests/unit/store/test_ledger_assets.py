@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 import pytest
+from support.stores import TinyStore
+
 from muniment.store.assets import Stat, Taken
 from muniment.store.errors import DamageError
 from muniment.store.ids import asset_id
-from tests.support.stores import TinyStore
 
 LOOK = Stat(size=3, mtime_ns=1, ctime_ns=1, inode=1)
 

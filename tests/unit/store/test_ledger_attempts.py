@@ -1,9 +1,10 @@
 import pytest
+from support.stores import TinyStore
+
 from muniment.store.assets import Taken
 from muniment.store.ids import asset_id
 from muniment.store.ledger import attempts as module
 from muniment.store.records import Producer
-from tests.support.stores import TinyStore
 
 
 def add(tiny: TinyStore, data: bytes, family: str = "text", *, derived: bool = False) -> int:
@@ -96,6 +97,7 @@ def test_what_is_written_while_work_is_handed_out_is_left_for_the_next_time(
         with tiny.ledger.unit():
             attempt(tiny, row.seq)
             add(tiny, bytes([100 + row.seq]))
+            tiny.ledger.assets.add_type(row.seq, "x/y", "text", "2")
 
     assert seen == numbers
     assert len(to_do(tiny)) == 5

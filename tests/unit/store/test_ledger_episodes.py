@@ -1,6 +1,6 @@
 from typing import Any
 
-from tests.support.stores import TinyStore
+from support.stores import TinyStore
 
 FIELDS: dict[str, Any] = {
     "kind": "conversation", "title": "Chat", "gist": "", "gist_basis": "extractive",

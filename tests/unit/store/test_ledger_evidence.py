@@ -1,9 +1,10 @@
 from typing import Any
 
 import pytest
+from support.stores import Line, TinyStore
+
 from muniment.store.ledger.evidence import observation_id
 from muniment.store.records import CharLocator, Observation, Producer
-from tests.support.stores import Line, TinyStore
 
 DAY = {"local": "2026-03-02", "utc": None, "offset": None, "zone_source": None, "precision": "day"}
 

@@ -2,9 +2,10 @@ from typing import Any
 
 import apsw
 import pytest
+from support.stores import Line, TinyStore, moment
+
 from muniment.store.errors import NotFoundError
 from muniment.store.records import Candidate, Evidence
-from tests.support.stores import Line, TinyStore, moment
 
 NOON = "2026-03-02T12:00:00Z"
 

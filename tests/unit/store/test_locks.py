@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from muniment.store import locks
 from muniment.store.errors import ExitCode, LockedError, MunimentError
 
@@ -22,9 +23,7 @@ with locks.hold(Path(sys.argv[2]), shared=sys.argv[3] == "shared"):
 
 
 @contextmanager
-def holder(
-    path: Path, how: str = "alone", seconds: float = 60
-) -> Iterator[subprocess.Popen[str]]:
+def holder(path: Path, how: str = "alone", seconds: float = 60) -> Iterator[subprocess.Popen[str]]:
     """Hold a lock in another process for the block."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, "ingest", str(path), how, str(seconds)],
@@ -88,9 +87,9 @@ def test_waiting_gives_up_after_its_time(tmp_path: Path) -> None:
 
 def test_shared_holders_do_not_wait_for_each_other(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with holder(path, "shared"), locks.hold(path, shared=True):
-        with pytest.raises(LockedError), locks.hold(path):
-            pass
+    hold = locks.hold
+    with holder(path, "shared"), hold(path, shared=True), pytest.raises(LockedError), hold(path):
+        pass
 
 
 def test_the_note_goes_with_the_lock_and_its_file_is_private(tmp_path: Path) -> None:
@@ -111,9 +110,9 @@ def test_a_note_that_makes_no_sense_is_no_matter(tmp_path: Path, note: bytes) ->
     path = tmp_path / "lock"
     path.write_bytes(note)
 
-    with locks.hold(path, shared=True), pytest.raises(LockedError, match="another process"):
-        with locks.hold(path):
-            pass
+    refused = pytest.raises(LockedError, match="another process")
+    with locks.hold(path, shared=True), refused, locks.hold(path):
+        pass
 
 
 def test_a_file_that_was_replaced_while_waiting_is_locked_anew(tmp_path: Path) -> None:
@@ -132,9 +131,9 @@ def test_a_lock_on_a_full_disk_is_still_a_lock(
 
     monkeypatch.setattr(os, "pwrite", full)
 
-    with locks.hold(tmp_path / "lock"), pytest.raises(LockedError, match="another process"):
-        with locks.hold(tmp_path / "lock"):
-            pass
+    refused = pytest.raises(LockedError, match="another process")
+    with locks.hold(tmp_path / "lock"), refused, locks.hold(tmp_path / "lock"):
+        pass
 
 
 def test_a_lock_in_a_folder_that_is_gone_is_an_error_of_ours(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 import json
 import multiprocessing
-import os
 from pathlib import Path
 
 import pytest
+
 from muniment.store import locks, manifest
 from muniment.store.errors import ExitCode, LockedError, NoStoreError, StateError
 from muniment.store.layout import Root
@@ -53,7 +53,7 @@ def test_a_folder_with_something_else_in_it_is_refused_untouched(tmp_path: Path,
     with pytest.raises(StateError), manifest.shared(root):
         pass
 
-    assert os.listdir(tmp_path) == [name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_no_store_is_an_error_of_its_own_and_nothing_is_made(tmp_path: Path) -> 
 
 
 def test_normal_operations_share_the_root_and_keep_out_who_wants_it_alone(root: Root) -> None:
-    with manifest.shared(root), manifest.shared(root):
-        with pytest.raises(LockedError), locks.hold(root.lock):
-            pass
+    shared = manifest.shared
+    with shared(root), shared(root), pytest.raises(LockedError), locks.hold(root.lock):
+        pass
     with locks.hold(root.lock), pytest.raises(LockedError), manifest.shared(root):
         pass
 

@@ -2,13 +2,15 @@ from pathlib import Path
 
 import apsw
 import pytest
+
 from muniment.store import migrations
 from muniment.store.database import open_database, open_memory
 from muniment.store.errors import StateError
 
 
 def objects(database: apsw.Connection) -> list[tuple[str, str]]:
-    return database.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    rows = database.execute("SELECT name, sql FROM sqlite_schema ORDER BY name")
+    return [(str(name), str(sql)) for name, sql in rows]
 
 
 def test_an_empty_file_is_brought_to_the_current_schema_once() -> None:

@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
+
 from muniment.store import records
 from muniment.store.records import (
     Candidate,
@@ -13,7 +15,6 @@ from muniment.store.records import (
     PageLocator,
     Strict,
 )
-from pydantic import TypeAdapter, ValidationError
 
 LOCATORS: list[dict[str, Any]] = [
     {"type": "char", "start": 0, "end": 4, "line_start": 1, "line_end": 1},
@@ -72,7 +73,7 @@ def test_a_member_may_lie_in_a_member() -> None:
 def test_records_of_ours_neither_change_nor_take_what_they_do_not_know() -> None:
     one = observation()
     with pytest.raises(ValidationError):
-        one.text = "y"  # type: ignore[misc]
+        one.text = "y"
     with pytest.raises(ValidationError):
         observation(colour="red")
     with pytest.raises(ValidationError):

@@ -1,9 +1,10 @@
 import json
 from pathlib import Path
 
+from support.stores import Line, TinyStore
+
 from muniment.store.layout import Root, Scope
 from muniment.store.status import status
-from tests.support.stores import Line, TinyStore
 
 
 def test_a_scope_is_told_by_counts_sizes_and_stages(tiny: TinyStore) -> None:

@@ -3,12 +3,13 @@ from pathlib import Path
 
 import apsw
 import pytest
+from support.stores import TinyStore
+
 from muniment.store import manifest
 from muniment.store.database import open_database
 from muniment.store.errors import NoStoreError, StateError, UsageError
 from muniment.store.layout import Root, Scope
 from muniment.store.verify import Report, verify
-from tests.support.stores import TinyStore
 
 LARGE = b"x" * 100_000
 
@@ -54,9 +55,10 @@ def test_a_sound_store_is_found_sound(tiny: TinyStore) -> None:
     assert report.findings == []
     assert report.complete
     assert not report.damaged
+    assert report.counts.pop("hashed_bytes") > 100_000
     assert report.counts == {
         "observations": 1, "episodes": 1, "candidates": 1, "records": 1, "quotes": 2,
-        "assets": 2, "hashed": 2, "hashed_bytes": 100_000 + len("My name is Ada.\n/notes/note-2.txt"),
+        "assets": 2, "hashed": 2,
     }  # fmt: skip
     assert report.as_dict()["damaged"] is False
 
@@ -110,9 +112,7 @@ def test_small_assets_are_hashed_too(tiny: TinyStore) -> None:
         ("DROP VIEW capture_now", "schema_changed"),
     ],
 )
-def test_a_ledger_that_does_not_close_is_damage(
-    tiny: TinyStore, statement: str, code: str
-) -> None:
+def test_a_ledger_that_does_not_close_is_damage(tiny: TinyStore, statement: str, code: str) -> None:
     erasing(tiny, statement)
 
     assert code in {found for found, _ in damage(check(tiny))}

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ class LoudnessDetector:
         edges = [0, *np.flatnonzero(np.diff(np.array(loud, dtype=int))) + 1, len(loud)]
         return [
             (int(start) * step, min(int(end) * step, len(samples)))
-            for start, end in zip(edges, edges[1:], strict=False)
+            for start, end in pairwise(edges)
             if end > start and loud[int(start)]
         ]
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from support.pdf_builder import build, picture, text
 
-from muniment.adapters.media.pdf import PdfReader
+from muniment.adapters.media.pdf import PdfReader, page_picture
 from muniment.adapters.ports import (
     Derived,
     Draft,
@@ -270,6 +270,16 @@ def test_titles_become_a_draft_and_the_files_date_a_weak_claim(
     (claim,) = [one for one in findings if isinstance(one, TimeClaim)]
     assert (claim.moment.offset, claim.confidence) == ("+08:00", 0.3)
     assert [one.text for one in drafts(findings, "metadata")] == ["Title: Lease"]
+
+
+def test_a_page_can_be_drawn_by_its_number(source_of: SourceOf) -> None:
+    source = source_of(build((f"{PAPER} /Rotate 90", text("x1", 40, 500))), "pdf")
+
+    width, height = page_picture(source, 1, Limits()).size
+    assert abs(width / height - 1.5) < 0.01
+    with pytest.raises(InputError) as caught:
+        page_picture(source, 2, Limits())
+    assert caught.value.code == "not_extractable"
 
 
 def test_attached_files_come_out(source_of: SourceOf, tools: Any) -> None:

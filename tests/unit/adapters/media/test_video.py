@@ -1,12 +1,14 @@
 """Key frames with exact times, and what is read on them."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
+from muniment.adapters.media import key_frames as module
 from muniment.adapters.media.ffmpeg import probe
 from muniment.adapters.media.key_frames import fit, intervals, key_frames
 from muniment.adapters.media.video import FramesReader
@@ -111,8 +113,34 @@ def test_frames_come_upright(made: Made, source_of: SourceOf) -> None:
 
     assert image.size == (90, 160)
     # The bar stood at the left; a turn to the right lays it along the top.
-    assert min(image.getpixel((45, 20))) > 200  # type: ignore[type-var, arg-type]  # three bands
-    assert min(image.getpixel((45, 140))) < 100  # type: ignore[type-var, arg-type]
+    assert min(image.getpixel((45, 20))) > 200  # type: ignore[arg-type]  # three bands
+    assert min(image.getpixel((45, 140))) < 100  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("spacing", "decoded"), [("10", True), ("5000", False)])
+def test_a_long_film_is_read_by_its_key_frames_if_it_has_enough(
+    spacing: str, decoded: bool, made: Made, source_of: SourceOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands: list[list[str]] = []
+    compiled = module.compile_command
+
+    def noted(*arguments: Any, **more: Any) -> list[str]:
+        commands.append(compiled(*arguments, **more))
+        return commands[-1]
+
+    monkeypatch.setattr(module, "compile_command", noted)
+    film = made(
+        "mp4",
+        *("-f", "lavfi", "-i", "testsrc=s=64x48:r=1:d=660,format=yuv420p"),
+        *("-g", spacing, "-sc_threshold", "0", "-preset", "ultrafast"),
+    )
+
+    times = times_of(film, source_of)
+
+    assert ("-skip_frame" in commands[0]) is decoded
+    assert times[0] == 0
+    assert times[-1] >= 640_000
+    assert max(after - before for before, after in pairwise(times)) <= 20_000
 
 
 def test_a_still_film_gives_a_frame_each_interval_and_no_more_than_the_cap() -> None:

@@ -18,10 +18,15 @@ def test_plain_fusion_adds_reciprocal_ranks() -> None:
 
 
 def test_calibrated_fusion_keeps_how_much_better_a_hit_is() -> None:
-    signals = [Signal("fts", [("a", 10.0), ("b", 1.0)]), Signal("vector", [("b", 0.9), ("a", 0.89)])]
+    signals = [
+        Signal("fts", [("a", 10.0), ("b", 1.0)]),
+        Signal("vector", [("b", 0.9), ("a", 0.89)]),
+    ]
 
     assert keys(signals, 0.0) == ["a", "b"]
-    assert keys([Signal("fts", [("a", 10.0), ("b", 1.0)]), Signal("vector", [("b", 0.2)])], 0.9) == [
+    assert keys(
+        [Signal("fts", [("a", 10.0), ("b", 1.0)]), Signal("vector", [("b", 0.2)])], 0.9
+    ) == [
         "b",
         "a",
     ]

@@ -11,7 +11,7 @@ def quoted(text: str) -> str:
     ("text", "shown"),
     [
         ("see [c1]", "see (c1)"),
-        ("see [ C12 ]", "see (C12 )"),
+        ("see [ C12 ]", "see (C12)"),
         ("see 【c1】", "see (c1)"),
         ("[\u200bc1\u200b]", "(c1)"),
         ("## records", "\\## records"),
@@ -32,7 +32,9 @@ def test_text_can_not_act_or_forge(text: str, shown: str) -> None:
     assert quoted(text) == shown
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize(
+    "newline", ["\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
+)
 def test_every_line_end_starts_a_line_of_its_own(newline: str) -> None:
     assert list(lines(f"one{newline}## two")) == ["one", "\\## two"]
     assert inline(f"one{newline}two") == "one two"

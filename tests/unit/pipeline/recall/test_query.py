@@ -28,7 +28,12 @@ def test_a_word_inside_another_is_no_hint() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["What did you suggest for dinner?", "what the assistant said", "你之前建议我吃什么", "助手说过什么"],
+    [
+        "What did you suggest for dinner?",
+        "what the assistant said",
+        "你之前建议我吃什么",
+        "助手说过什么",
+    ],
 )
 def test_a_question_about_the_assistant_is_recognised(text: str) -> None:
     assert understand(text, NOW).asks_assistant

@@ -1,0 +1,1 @@
+"""Mail, calendars and contacts."""

@@ -1,0 +1,97 @@
+"""Read mail: single messages, mailboxes and Outlook messages."""
+
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.policy import compat32
+
+from muniment.adapters.formats.mail.drafts import Mail, Threads, findings
+from muniment.adapters.formats.mail.headers import people, sent_at, text_of, thread_of
+from muniment.adapters.formats.mail.mailbox import Oversized, split_mailbox
+from muniment.adapters.formats.mail.parts import contents
+from muniment.adapters.ports import Draft, Finding, Outcome, Source, TimeClaim, Tools
+from muniment.store.errors import InputError
+
+# A message is held in memory several times over while it is taken apart.
+MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+OUTLOOK, MAILBOX = "application/vnd.ms-outlook", "application/mbox"
+
+
+class MailReader:
+    """Read eml, mbox and msg (kind ``message``)."""
+
+    def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
+        """Yield each message and its attachments; a single one also claims its time.
+
+        Raises ``InputError`` ``unreadable`` or ``too_large``. Ends ``encrypted`` when the one body
+        is, else ``partial`` with ``encrypted_parts`` or ``broken_messages``.
+        """
+        ending = _Ending()
+        threads = Threads()
+        for index, mail in enumerate(_mails(source, ending)):
+            ending.see(mail)
+            if source.media_type != MAILBOX and index == 0 and mail.sent:
+                yield TimeClaim(mail.sent, "header", 1.0 if mail.sent.utc else 0.8)
+            for finding in findings(mail, index, threads):
+                ending.found += isinstance(finding, Draft)
+                yield finding
+        if outcome := ending.outcome():
+            yield outcome
+
+
+class _Ending:
+    def __init__(self) -> None:
+        self.found = 0
+        self.broken = 0
+        self._sealed = 0
+        self._bodies = 0
+
+    def see(self, mail: Mail) -> None:
+        self._sealed += "encrypted" in mail.contents.flaws
+        self._bodies += bool(mail.contents.body)
+        self.broken += "broken_part" in mail.contents.flaws
+
+    def outcome(self) -> Outcome | None:
+        if self._sealed:
+            status = "partial" if self._bodies else "encrypted"
+            return Outcome(status, "encrypted_parts", f"{self._sealed} messages are encrypted")
+        if self.broken:
+            return Outcome("partial", "broken_messages", f"{self.broken} could not be read whole")
+        return None if self.found else Outcome("empty", "no_text", "no message says anything")
+
+
+def _mails(source: Source, ending: _Ending) -> Iterator[Mail]:
+    if source.media_type == OUTLOOK:
+        from muniment.adapters.formats.mail.outlook import mails_of
+
+        yield from mails_of(source)
+    elif source.media_type == MAILBOX:
+        with source.open() as stream:
+            for data in split_mailbox(stream, MAX_MESSAGE_BYTES):
+                if isinstance(data, Oversized):
+                    ending.broken += 1
+                else:
+                    yield mail_of(data)
+    elif source.size > MAX_MESSAGE_BYTES:
+        raise InputError("the message is too large to be taken apart", code="too_large")
+    else:
+        with source.open() as stream:
+            yield mail_of(stream.read())
+
+
+def mail_of(data: bytes) -> Mail:
+    """Take one message of RFC 5322 apart; broken ones give what there is."""
+    try:
+        message = message_from_bytes(data, policy=compat32)
+    except (ValueError, LookupError, RecursionError) as fault:
+        raise InputError("not a readable message", code="unreadable") from fault
+    author = (*people(message, "from"), *people(message, "sender"), None)[0]
+    sent = sent_at(message)
+    return Mail(
+        subject=text_of(message, "subject"),
+        author=author,
+        to=people(message, "to"),
+        cc=people(message, "cc"),
+        sent=sent[0] if sent else None,
+        thread=thread_of(message),
+        contents=contents(message),
+    )

@@ -1,0 +1,1 @@
+"""Documents of office programs and books: zip packages of XML, and their elders."""

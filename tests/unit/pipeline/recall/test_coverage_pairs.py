@@ -1,0 +1,35 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.asking import Asker, items
+from support.coverage_pairs import ANSWERABLE, NOTES, UNANSWERABLE
+from support.stores import TinyStore
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory, han_cache: Path) -> Iterator[Asker]:
+    store = TinyStore(tmp_path_factory.mktemp("pairs"))
+    store.notes(NOTES)
+    yield Asker(store, han_cache)
+    store.close()
+
+
+@pytest.mark.parametrize("question", ANSWERABLE)
+def test_a_question_that_a_note_answers_is_supported(notes: Asker, question: str) -> None:
+    assert notes.recall(question)["coverage"] == "supported"
+
+
+@pytest.mark.parametrize("question", UNANSWERABLE)
+def test_a_question_that_no_note_answers_gives_an_empty_pack(notes: Asker, question: str) -> None:
+    pack = notes.recall(question)
+
+    assert pack["coverage"] == "none"
+    assert items(pack) == []
+    assert pack["citations"] == []
+
+
+def test_one_shared_word_is_not_evidence(store: TinyStore, asker: Asker) -> None:
+    store.note("I bought a red sofa.")
+
+    assert asker.recall("How much does a red Ferrari cost?")["coverage"] == "none"
