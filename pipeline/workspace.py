@@ -27,19 +27,16 @@ class Workspace:
         """Make the root a store with this scope in it; return whether anything was new."""
         new_root = manifest.initialize(self.root)
         new_scope = not self.root.scope(self.scope).ledger.exists()
-        with self.writing() as ledger:
-            ledger.close()
+        with self.writing():
+            pass
         return new_root or new_scope
 
     @contextmanager
     def reading(self) -> Iterator[Ledger]:
         """Open the ledger for reading; never waits for a writer."""
         with manifest.shared(self.root, self.settings["lock_wait"]):
-            ledger = Ledger.read(self.root, self.scope)
-            try:
+            with Ledger.read(self.root, self.scope) as ledger:
                 yield ledger
-            finally:
-                ledger.close()
 
     @contextmanager
     def planning(self) -> Iterator[Ledger]:
@@ -51,11 +48,8 @@ class Workspace:
             return
         if state not in {manifest.RootState.CURRENT, manifest.RootState.UNINITIALIZED}:
             raise manifest.refusal(self.root, state)
-        ledger = Ledger.empty(self.root, self.scope)
-        try:
+        with Ledger.empty(self.root, self.scope) as ledger:
             yield ledger
-        finally:
-            ledger.close()
 
     @contextmanager
     def writing(self) -> Iterator[Ledger]:
@@ -66,8 +60,5 @@ class Workspace:
             paths = self.root.scope(self.scope)
             files.make_directory(paths.path)
             with locks.hold(paths.writer_lock, wait_seconds=wait):
-                ledger = Ledger.create(self.root, self.scope)
-                try:
+                with Ledger.create(self.root, self.scope) as ledger:
                     yield ledger
-                finally:
-                    ledger.close()

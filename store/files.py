@@ -7,6 +7,7 @@ exists is whole. Directories are 0700 and files 0600.
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
@@ -156,7 +157,27 @@ def open_reading(path: Path) -> BufferedReader:
     return path.open("rb")
 
 
+def open_plain(path: Path) -> BufferedReader:
+    """Open a regular file for reading; a link in its place is refused."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    return os.fdopen(handle, "rb")
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a file or folder to a free name of the same file system, durably on both sides."""
+    with space_errors():
+        source.rename(target)
+        sync_directory(target.parent)
+        sync_directory(source.parent)
+
+
 def remove(path: Path) -> None:
     """Remove a file that may be gone already."""
     with space_errors():
         path.unlink(missing_ok=True)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder with all that is in it; it may be gone already."""
+    with space_errors(), suppress(FileNotFoundError):
+        shutil.rmtree(path)

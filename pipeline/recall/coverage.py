@@ -55,7 +55,7 @@ UNKNOWN_MODEL = SimilarityThresholds(supported=2.0, partial=2.0)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What each unit of a query weighs; ``strangers`` are its names that are nowhere in the store."""
+    """What each unit of a query weighs; ``strangers`` are names of it that no document holds."""
 
     weights: Mapping[str, float]
     strangers: frozenset[str]

@@ -80,7 +80,12 @@ class Selection:
         taken |= self._fill("observations", spread(fresh), 1.0, reserve)
         answered = list(self.chosen)
         self._fill("profile", standing, PROFILE_SHARE)
-        episodes = relevant(candidates.episodes, _LEAST_RECORD_OF_BEST)
+        shown = {_key(item.text) for item in answered}
+        episodes = [
+            item
+            for item in relevant(candidates.episodes, _LEAST_RECORD_OF_BEST)
+            if not all(_key(proof.quote) in shown for proof in item.proofs)
+        ]
         self._fill("episodes", episodes, EPISODES_SHARE)
         self.chosen = answered + [item for item in self.chosen if item.plane == "episode"]
         if around is not None:

@@ -143,8 +143,8 @@ class Follower:
 
     def _episodes(self, counts: Counts, newest: dict[str, int]) -> None:
         mark = int(self._index.get_mark("episode_version"))
-        found = self._ledger.episodes.all("e.version_seq > ?", (mark,))
-        for batch in _batches(episode_document(episode) for episode in found):
+        found = map(self._ledger.episodes.get, self._changes.episodes_after(mark))
+        for batch in _batches(episode_document(episode) for episode in found if episode):
             counts.add(self._index.add(batch), 0)
         self._index.set_mark("episode_version", newest["episode_version"])
 

@@ -43,6 +43,12 @@ class Observation:
             self._run.ledger.evidence.add_own_names(self._run.settings["me"])
         me = self._run.ledger.evidence.own_names()
         channels = [Channels.of(reader, self._models, me) for reader in registry.readers()]
+        with self._run.ledger.unit():
+            for channel in channels:
+                # A producer that was switched back to has nothing left to do, but counts again.
+                self._run.ledger.attempts.reinstate(
+                    STAGE, channel.reader.name, channel.fingerprint, self._run.id
+                )
         self._name_unread([channel.reader for channel in channels])
         inline = [channel for channel in channels if channel.reader.lane == "inline"]
         self._read(inline, self._light, GROUP)

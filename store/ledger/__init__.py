@@ -24,6 +24,7 @@ from muniment.store.errors import DamageError, NoStoreError, StateError
 from muniment.store.layout import Root, Scope, ScopePaths
 from muniment.store.ledger.assets import Assets
 from muniment.store.ledger.attempts import Attempts
+from muniment.store.ledger.audit import Audit
 from muniment.store.ledger.episodes import Episodes
 from muniment.store.ledger.evidence import Evidence
 from muniment.store.ledger.grouping import Grouping
@@ -46,6 +47,7 @@ class Ledger:
         self.episodes = Episodes(database)
         self.grouping = Grouping(database)
         self.memory = Memory(database)
+        self.audit = Audit(database)
 
     @classmethod
     def create(cls, root: Root, scope: Scope) -> "Ledger":

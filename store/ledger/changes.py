@@ -1,6 +1,6 @@
 """What an index follows: which observations changed since its marks, and what stands around one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -146,14 +146,14 @@ class Changes:
         ).fetchone()
         return (b"", "") if row is None else (bytes(row[0]), str(row[1]))
 
-    def episodes_after(self, mark: int) -> Iterator[str]:
-        """Yield the ids of episodes with a version past a number."""
+    def episodes_after(self, mark: int) -> list[str]:
+        """Return the ids of episodes with a version past a number."""
         rows = self._database.execute(
-            "SELECT DISTINCT e.id FROM episode_version v JOIN episode e ON e.seq = v.episode "
-            "WHERE v.seq > ? ORDER BY v.seq",
+            "SELECT e.id FROM episode_version v NOT INDEXED CROSS JOIN episode e "
+            "ON e.seq = v.episode WHERE v.seq > ? ORDER BY v.seq",
             (mark,),
         )
-        return (row[0] for row in rows)
+        return list(dict.fromkeys(row[0] for row in rows))
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -1,7 +1,7 @@
 """Candidates, records and their revisions."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -21,10 +21,11 @@ _MOMENTS = {"valid_at", "invalid_at", "due_at"}
 
 
 class Memory:
-    """The candidate and record tables of a ledger."""
+    """The candidate and record tables of a ledger; ``clock`` says when a change is made."""
 
-    def __init__(self, database: apsw.Connection) -> None:
+    def __init__(self, database: apsw.Connection, clock: Callable[[], str] = now) -> None:
         self._database = database
+        self.clock = clock
 
     def propose(self, candidate: "Candidate") -> int | None:
         """Append a candidate with its evidence; return its number, null when it is known."""
@@ -42,23 +43,103 @@ class Memory:
         self._insert(
             "candidate_decision",
             ("candidate", "status", "reason", "actor", "at"),
-            (candidate, status, reason, actor, now()),
+            (candidate, status, reason, actor, self.clock()),
         )
 
-    def activate(self, candidate: int, claim: "Candidate", *, importance: float, actor: str) -> str:
+    def activate(
+        self,
+        candidate: int,
+        claim: "Candidate",
+        *,
+        importance: float,
+        actor: str,
+        status: str = "active",
+        invalid_at: dict[str, Any] | None = None,
+    ) -> str:
         """Make a candidate the first version of a record; return the record's id."""
         record = made("rec", claim.id)
         if self._number("record", record) is not None:
             return record
-        self._insert("record", ("id", "created_at"), (record, now()))
+        self._insert("record", ("id", "created_at"), (record, self.clock()))
         number = self._database.last_insert_rowid()
-        valid = None if claim.valid_at is None else claim.valid_at.model_dump()
-        names = ("record", "version", "candidate", *_CLAIM, "valid_sort", "proposer", "importance")
-        values = (number, 1, candidate, *_claim_values(claim), sort_key(valid), claim.proposer)
-        self._insert("record_version", (*names, "recorded_at"), (*values, importance, now()))
-        self._add_evidence("record", self._database.last_insert_rowid(), claim)
-        self.revise(record, 1, action="create", status="active", actor=actor, reason=claim.proposer)
+        self._add_version(number, 1, candidate, claim, importance)
+        self.revise(
+            record, 1, action="create", status=status, actor=actor, reason=claim.proposer,
+            invalid_at=invalid_at,
+        )  # fmt: skip
         return record
+
+    def amend(  # noqa: PLR0913 (as above)
+        self,
+        record: str,
+        candidate: int,
+        claim: "Candidate",
+        *,
+        importance: float,
+        actor: str,
+        reason: str,
+        status: str = "active",
+        pinned: bool = False,
+        invalid_at: dict[str, Any] | None = None,
+    ) -> int:
+        """Append a version of a record that says otherwise; return its number."""
+        number = self._number("record", record)
+        if number is None:
+            raise NotFoundError(f"no record {record}")
+        row = self._database.execute(
+            "SELECT max(version) FROM record_version WHERE record = ?", (number,)
+        ).fetchone()
+        version = int(row[0]) + 1 if row is not None else 1
+        self._add_version(number, version, candidate, claim, importance)
+        self.revise(
+            record, version, action="correct", status=status, actor=actor, reason=reason,
+            pinned=pinned, invalid_at=invalid_at,
+        )  # fmt: skip
+        return version
+
+    def support(self, version_seq: int, candidate: int, claim: "Claim") -> bool:
+        """Add a later candidate's evidence to a version; return whether any of it is new."""
+        before = self._database.total_changes()
+        self._add_evidence("record", version_seq, claim)
+        if self._database.total_changes() == before:
+            return False
+        self._database.execute(
+            "INSERT INTO record_support (version, candidate, at) VALUES (?, ?, ?) "
+            "ON CONFLICT (version, candidate) DO NOTHING",
+            (version_seq, candidate, self.clock()),
+        )
+        return True
+
+    def supporters(self, version_seq: int) -> list[dict[str, Any]]:
+        """Return the candidates that a version rests on besides its own, oldest first."""
+        rows = self._database.execute(
+            "SELECT c.id, c.proposer, s.at FROM record_support s JOIN candidate c "
+            "ON c.seq = s.candidate WHERE s.version = ? ORDER BY s.seq",
+            (version_seq,),
+        )
+        return [dict(zip(("candidate", "proposer", "at"), row, strict=True)) for row in rows]
+
+    def link(self, one: str, other: str, relation: str, *, actor: str, reason: str) -> bool:
+        """Link two records; return whether the link is new."""
+        before = self._database.total_changes()
+        self._database.execute(
+            "INSERT INTO record_link (one, other, relation, actor, reason, at) "
+            "SELECT a.seq, b.seq, ?, ?, ?, ? FROM record a, record b WHERE a.id = ? AND b.id = ? "
+            "ON CONFLICT (one, other, relation) DO NOTHING",
+            (relation, actor, storable(reason), self.clock(), one, other),
+        )
+        return self._database.total_changes() > before
+
+    def links(self, record: str) -> list[dict[str, Any]]:
+        """Return the links of a record in both directions, oldest first."""
+        rows = self._database.execute(
+            "SELECT a.id, b.id, l.relation, l.actor, l.reason, l.at FROM record_link l "
+            "JOIN record a ON a.seq = l.one JOIN record b ON b.seq = l.other "
+            "WHERE ? IN (a.id, b.id) ORDER BY l.seq",
+            (record,),
+        )
+        names = ("one", "other", "relation", "actor", "reason", "at")
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     def revise(  # noqa: PLR0913 (a revision has this many sides)
         self,
@@ -87,7 +168,7 @@ class Memory:
             "revision",
             ("record", "version", "action", "status", "pinned", "invalid_at", "actor", "reason",
              "at"),
-            (number, version, action, status, held, closed, actor, reason, now()),
+            (number, version, action, status, held, closed, actor, reason, self.clock()),
         )  # fmt: skip
 
     def records(self, where: str = "1", values: tuple[Any, ...] = ()) -> Iterator[dict[str, Any]]:
@@ -125,13 +206,17 @@ class Memory:
 
     def revisions(self, record: str) -> list[dict[str, Any]]:
         """Return the history of a record's state, oldest first."""
-        names = ("version", "action", "status", "pinned", "actor", "reason", "at")
+        names = ("version", "action", "status", "pinned", "invalid_at", "actor", "reason", "at")
         rows = self._database.execute(
             f"SELECT {', '.join('x.' + name for name in names)} FROM revision x JOIN record r "
             "ON r.seq = x.record WHERE r.id = ? ORDER BY x.seq",
             (record,),
         )
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        found = [dict(zip(names, row, strict=True)) for row in rows]
+        for one in found:
+            one["pinned"] = bool(one["pinned"])
+            one["invalid_at"] = json.loads(one["invalid_at"]) if one["invalid_at"] else None
+        return found
 
     def revisions_after(self, mark: int, limit: int) -> list[tuple[int, str]]:
         """Return (number, record id) of revisions past a number, for those that follow along."""
@@ -161,6 +246,19 @@ class Memory:
                 f'ON CONFLICT ({owner}, observation, start, "end") DO NOTHING',
                 (number, item.observation, storable(item.quote), item.start, item.end),
             )
+
+    def _add_version(
+        self, record: int, version: int, candidate: int, claim: "Candidate", importance: float
+    ) -> None:
+        valid = None if claim.valid_at is None else claim.valid_at.model_dump()
+        names = ("record", "version", "candidate", *_CLAIM, "valid_sort", "proposer", "importance")
+        values = (record, version, candidate, *_claim_values(claim), sort_key(valid))
+        self._insert(
+            "record_version",
+            (*names, "recorded_at"),
+            (*values, claim.proposer, importance, self.clock()),
+        )
+        self._add_evidence("record", self._database.last_insert_rowid(), claim)
 
     def _number(self, table: str, identity: str) -> int | None:
         row = self._database.execute(

@@ -6,9 +6,9 @@ import apsw
 
 from muniment.store.database import transaction
 from muniment.store.errors import StateError
-from muniment.store.migrations import m001_initial
+from muniment.store.migrations import m001_initial, m002_memory
 
-STEPS: tuple[Callable[[apsw.Connection], None], ...] = (m001_initial.apply,)
+STEPS: tuple[Callable[[apsw.Connection], None], ...] = (m001_initial.apply, m002_memory.apply)
 SCHEMA_VERSION = len(STEPS)
 
 

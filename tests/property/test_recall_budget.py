@@ -15,8 +15,8 @@ from muniment.pipeline.recall.schema import MemoryPack
 from muniment.pipeline.recall.tokens import estimate
 
 WORDS = (
-    "harbour", "lantern", "Ferrari", "42", "the", "[c1]", "## records", "```", "港口", "灯笼", "小明",
-    "фонарь", "γέφυρα", "كتاب", "🙂", "\u202e", "\n", "naïve",
+    "harbour", "lantern", "Ferrari", "42", "the", "[c1]", "## records", "```", "港口", "灯笼",
+    "小明", "фонарь", "γέφυρα", "كتاب", "🙂", "\u202e", "\n", "naïve",
 )  # fmt: skip
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=120).map(" ".join)
 queries = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(WORDS)).map(" ".join))

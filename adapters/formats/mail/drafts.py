@@ -10,7 +10,6 @@ from muniment.adapters.formats.mail.headers import Person, Thread
 from muniment.adapters.formats.mail.parts import Contents
 from muniment.adapters.formats.passages import visible
 from muniment.adapters.ports import Derived, Draft, Finding
-from muniment.store.ids import digest
 
 if TYPE_CHECKING:
     from muniment.store.records import MessageLocator, Moment
@@ -68,7 +67,7 @@ def findings(mail: Mail, index: int, threads: Threads) -> Iterator[Finding]:
     """Yield the words of a mail, in pieces when it is very long, then its attachments."""
     where = _locator(mail, index)
     key = threads.key(mail.thread)
-    text = "\n\n".join(filter(visible, (mail.subject, mail.contents.body)))
+    text = "\n\n".join(filter(visible, (mail.subject, mail.contents.body))) or _envelope(mail)
     notes = _attributes(mail)
     for number, piece in enumerate(_pieces(text)):
         yield Draft(
@@ -84,12 +83,15 @@ def findings(mail: Mail, index: int, threads: Threads) -> Iterator[Finding]:
             attributes=notes,
             occurrence=number,
         )
-    seen: set[tuple[str, str]] = set()
-    for attachment in mail.contents.attachments:
-        same = (attachment.name, digest(attachment.data.hex()))
-        if same not in seen:
-            seen.add(same)
-            yield Derived("attachment", where, attachment.name, data=attachment.data, observe=True)
+    for attachment in dict.fromkeys(mail.contents.attachments):
+        yield Derived("attachment", where, attachment.name, data=attachment.data, observe=True)
+
+
+def _envelope(mail: Mail) -> str:
+    """Return who wrote to whom, for mail that says nothing else."""
+    sides = {"From": [mail.author], "To": mail.to, "Cc": mail.cc}
+    lines = {name: [str(one) for one in people if one] for name, people in sides.items()}
+    return "\n".join(f"{name}: {', '.join(who)}" for name, who in lines.items() if who)
 
 
 def _locator(mail: Mail, index: int) -> "MessageLocator":

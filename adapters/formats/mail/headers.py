@@ -20,9 +20,10 @@ MAX_PEOPLE = 1000
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "hz-gb-2312": "hz", "x-gbk": "gb18030"}
 _ID = re.compile(r"<([^<>\s]{1,998})>")
 _REPLY = re.compile(
-    r"\s*(?:(?:re|fwd?|aw|wg|sv|vs|antw|tr|rif|回复|答复|回覆|转发|轉寄|返信)\s*(?:\[\d+\])?\s*[:：]|\[[^\]]{1,40}\])\s*",
-    re.I,
+    r"\s*(?:re|fwd?|aw|wg|sv|vs|antw|tr|rif|回复|答复|回覆|转发|轉寄|返信)\s*(?:\[\d+\])?\s*[:：]\s*",
+    re.IGNORECASE,
 )
+_TAG = re.compile(r"\s*\[[^\]]{1,40}\]\s*")
 _MIN_YEAR = 1970
 
 
@@ -96,22 +97,23 @@ def sent_at(message: Message) -> "tuple[Moment, float] | None":
 
 def thread_of(message: Message) -> Thread:
     """Return what the headers say about the thread."""
-    subject = text_of(message, "subject")
     parents = ids_of(text_of(message, "references"), text_of(message, "in-reply-to"))
     own = (*ids_of(text_of(message, "message-id")), "")[0]
-    return Thread(own, parents, plain_subject(subject), plain_subject(subject) != _low(subject))
+    return thread_named(text_of(message, "subject"), own, parents)
+
+
+def thread_named(subject: str, own: str, parents: tuple[str, ...]) -> Thread:
+    """Return what a subject and ids say about the thread."""
+    plain, is_reply = subject, False
+    while match := _REPLY.match(plain) or _TAG.match(plain):
+        is_reply = is_reply or match.re is _REPLY
+        plain = plain[match.end() :]
+    return Thread(own, parents, " ".join(plain.lower().split()), is_reply)
 
 
 def ids_of(*texts: str) -> tuple[str, ...]:
     """Return the message ids in texts, in order."""
     return tuple(dict.fromkeys(found for text in texts for found in _ID.findall(text)))
-
-
-def plain_subject(subject: str) -> str:
-    """Return a subject without the marks of replies, forwards and lists, in lower case."""
-    while match := _REPLY.match(subject):
-        subject = subject[match.end() :]
-    return _low(subject)
 
 
 def charset_of(name: str | None) -> str | None:
@@ -123,10 +125,6 @@ def charset_of(name: str | None) -> str | None:
         return codecs.lookup(_SUPERSETS.get(wanted, wanted)).name if wanted else None
     except (LookupError, ValueError):
         return None
-
-
-def _low(subject: str) -> str:
-    return " ".join(subject.lower().split())
 
 
 def _addresses(text: str) -> list[tuple[str, str]]:

@@ -14,8 +14,8 @@ from muniment.adapters.formats.mail.headers import (
     Thread,
     ids_of,
     people,
-    plain_subject,
     sent_at,
+    thread_named,
     thread_of,
 )
 from muniment.adapters.formats.mail.parts import Attachment, Contents
@@ -165,8 +165,7 @@ def _thread(storage: _Storage, headers: "Message", subject: str) -> Thread:
     told = thread_of(headers)
     own = (*ids_of(storage.text(_MESSAGE_ID)), told.own)[0]
     parents = ids_of(storage.text(_REFERENCES), storage.text(_IN_REPLY_TO)) or told.parents
-    plain = plain_subject(subject)
-    return Thread(own, parents, plain, plain != " ".join(subject.lower().split()))
+    return thread_named(subject, own, parents)
 
 
 def _moment(storage: _Storage) -> "Moment | None":

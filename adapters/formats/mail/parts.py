@@ -18,6 +18,7 @@ _SIGNATURES = frozenset(
 )
 _SEALED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 _CIPHER = re.compile(r"-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----", re.DOTALL)
+_RAW_NAME = re.compile(r"name=\"([^\"]+)\"", re.IGNORECASE)
 _NO_NAME = re.compile(r"[\x00-\x1f/\\]+")
 
 
@@ -188,7 +189,18 @@ def _file_name(part: Message) -> str:
         name = part.get_filename()
     except (ValueError, LookupError, TypeError):
         name = None
+    if name and "\ufffd" in name:
+        name = _raw_name(part) or name
     return _NO_NAME.sub("_", decoded(name)).strip() if name else ""
+
+
+def _raw_name(part: Message) -> str | None:
+    """Return a name that stands in the header as raw bytes."""
+    for header, value in part.raw_items():
+        found = _RAW_NAME.search(str(value)) if header.lower().startswith("content-") else None
+        if found:
+            return found[1]
+    return None
 
 
 def _name(part: Message, count: int) -> str:

@@ -1,9 +1,12 @@
 """Read mail: single messages, mailboxes and Outlook messages."""
 
+import codecs
+import re
 from collections.abc import Iterator
 from email import message_from_bytes
 from email.policy import compat32
 
+from muniment.adapters.formats.encodings import decode, wide_encoding
 from muniment.adapters.formats.mail.drafts import Mail, Threads, findings
 from muniment.adapters.formats.mail.headers import people, sent_at, text_of, thread_of
 from muniment.adapters.formats.mail.mailbox import Oversized, split_mailbox
@@ -14,6 +17,9 @@ from muniment.store.errors import InputError
 # A message is held in memory several times over while it is taken apart.
 MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 OUTLOOK, MAILBOX = "application/vnd.ms-outlook", "application/mbox"
+
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDE_CHARSET = re.compile(r"charset=\"?utf-?(?:16|32)[a-z-]*\"?", re.IGNORECASE)
 
 
 class MailReader:
@@ -80,6 +86,7 @@ def _mails(source: Source, ending: _Ending) -> Iterator[Mail]:
 
 def mail_of(data: bytes) -> Mail:
     """Take one message of RFC 5322 apart; broken ones give what there is."""
+    data = _narrow(data)
     try:
         message = message_from_bytes(data, policy=compat32)
     except (ValueError, LookupError, RecursionError) as fault:
@@ -95,3 +102,11 @@ def mail_of(data: bytes) -> Mail:
         thread=thread_of(message),
         contents=contents(message),
     )
+
+
+def _narrow(data: bytes) -> bytes:
+    """Make a message that was saved as UTF-16 one of bytes."""
+    if not data.startswith(_MARKS) and not (b"\x00" in data[:64] and wide_encoding(data)):
+        return data
+    text = _WIDE_CHARSET.sub("charset=utf-8", decode(data).text)
+    return text.encode("utf-8", "replace")

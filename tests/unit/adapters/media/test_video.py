@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from muniment.adapters.media import key_frames as module
-from muniment.adapters.media.ffmpeg import probe
+from muniment.adapters.media.ffmpeg import compile_command, probe
 from muniment.adapters.media.key_frames import fit, intervals, key_frames
 from muniment.adapters.media.video import FramesReader
 from muniment.adapters.ports import Derived, Draft, Finding, Limits, OcrLine, Outcome, Source
@@ -122,13 +121,12 @@ def test_a_long_film_is_read_by_its_key_frames_if_it_has_enough(
     spacing: str, decoded: bool, made: Made, source_of: SourceOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands: list[list[str]] = []
-    compiled = module.compile_command
 
     def noted(*arguments: Any, **more: Any) -> list[str]:
-        commands.append(compiled(*arguments, **more))
+        commands.append(compile_command(*arguments, **more))
         return commands[-1]
 
-    monkeypatch.setattr(module, "compile_command", noted)
+    monkeypatch.setattr("muniment.adapters.media.key_frames.compile_command", noted)
     film = made(
         "mp4",
         *("-f", "lavfi", "-i", "testsrc=s=64x48:r=1:d=660,format=yuv420p"),

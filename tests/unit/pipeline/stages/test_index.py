@@ -225,9 +225,7 @@ def test_a_rebuild_copies_vectors_unless_asked_to_embed_again(
     assert (counts.embedded, len(embedder.given)) == (made, 2 * made)
 
 
-def test_the_vectors_of_one_model_are_not_those_of_another(
-    store: TinyStore, asker: Asker
-) -> None:
+def test_the_vectors_of_one_model_are_not_those_of_another(store: TinyStore, asker: Asker) -> None:
     store.notes(["one", "two"])
     one: Any = Lengths("one")
     other: Any = Lengths("other")

@@ -1,0 +1,157 @@
+"""The members of an archive as a stream, whatever packed them. Their paths are names, never places."""
+
+import bz2
+import gzip
+import lzma
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import BinaryIO, NamedTuple, cast
+
+from muniment.adapters.formats.unpacking import (
+    is_encrypted,
+    member_name,
+    member_named,
+    open_zip,
+    unpacking,
+)
+from muniment.adapters.ports import Limits, Source
+from muniment.store.errors import InputError
+
+ZIP, TAR = "application/zip", "application/x-tar"
+_PACKED: dict[str, Callable[[BinaryIO], BinaryIO]] = {
+    "application/gzip": lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream)),
+    "application/x-bzip2": lambda stream: cast("BinaryIO", bz2.BZ2File(stream)),
+    "application/x-xz": lambda stream: cast("BinaryIO", lzma.LZMAFile(stream)),
+}
+_SUFFIXES = (".gz", ".bz2", ".xz", ".gzip", ".z")
+_TAR_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg"}
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+
+
+class Member(NamedTuple):
+    """A file in an archive; it must be read before the next one is asked for."""
+
+    path: str
+    open: Callable[[], AbstractContextManager[BinaryIO]]
+
+
+class Skipped(NamedTuple):
+    """A member that can't be read, and why: ``encrypted_members``, ``truncated``."""
+
+    path: str
+    reason: str
+
+
+def members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
+    """Yield the files of an archive in order; folders, links and devices are left out.
+
+    Raises ``InputError`` for what is no whole archive or over the budgets.
+    """
+    if source.media_type == ZIP:
+        yield from _zip_members(source, limits)
+    elif source.media_type == TAR or source.media_type in _PACKED:
+        yield from _stream_members(source, limits)
+    else:
+        raise InputError(
+            f"{source.media_type} is not unpacked", code="archive_format", status="unsupported"
+        )
+
+
+def member_bytes(source: Source, limits: Limits, path: str) -> bytes:
+    """Return the bytes of one member; ``InputError`` ``no_such_member`` if there is none."""
+    if source.media_type == ZIP:
+        with source.open() as stream, open_zip(stream, limits) as opened:
+            with unpacking("zip file"):
+                return opened.read(member_named(opened.infolist(), path))
+    for member in members(source, limits):
+        if isinstance(member, Member) and member.path == path:
+            with unpacking("archive"), member.open() as stream:
+                return stream.read(limits.max_unpacked_bytes)
+    raise InputError(f"it has no member {path}", code="no_such_member")
+
+
+def _zip_members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
+    with source.open() as stream, open_zip(stream, limits) as opened:
+        for info in opened.infolist():
+            name = member_name(info)
+            if info.is_dir():
+                continue
+            if is_encrypted(info):
+                yield Skipped(name, "encrypted_members")
+            else:
+                yield Member(name, _opener(opened, info))
+
+
+def _opener(
+    opened: zipfile.ZipFile, info: zipfile.ZipInfo
+) -> Callable[[], AbstractContextManager[BinaryIO]]:
+    return lambda: cast("AbstractContextManager[BinaryIO]", opened.open(info))
+
+
+def _stream_members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
+    unpack = _PACKED.get(source.media_type)
+    if unpack is not None and not _is_tar(source, unpack):
+        name = _single_name(source.name)
+        yield Member(name, lambda: unpack(source.open()))
+        return
+    with source.open() as stream:
+        unpacked = stream if unpack is None else unpack(stream)
+        yield from _tar_members(unpacked, limits)
+
+
+def _is_tar(source: Source, unpack: Callable[[BinaryIO], BinaryIO]) -> bool:
+    with source.open() as stream, unpacking("packed file"):
+        head = unpack(stream).read(_TAR_MARK_AT + len(_TAR_MARK))
+    return head[_TAR_MARK_AT:] == _TAR_MARK
+
+
+def _tar_members(stream: BinaryIO, limits: Limits) -> Iterator[Member | Skipped]:
+    """Walk a tar as a stream: one that ends early gives what came before."""
+    count = 0
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", errors="surrogateescape") as opened:
+            for info in opened:
+                count += 1
+                if count > limits.max_members:
+                    raise InputError(f"it has over {count - 1} members", code="too_many_members")
+                if info.isreg():
+                    yield Member(_written(info.name), _tar_opener(opened, info))
+                opened.members.clear()  # type: ignore[attr-defined]  # else it keeps every header
+    except (tarfile.TarError, *_CUT_OFF) as fault:
+        if not count:
+            raise InputError("not a whole archive", code="unreadable") from fault
+        yield Skipped(str(fault)[:80] or "the end", "truncated")
+
+
+_CUT_OFF = (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError, ValueError)
+
+
+def _tar_opener(
+    opened: tarfile.TarFile, info: tarfile.TarInfo
+) -> Callable[[], AbstractContextManager[BinaryIO]]:
+    def extracted() -> AbstractContextManager[BinaryIO]:
+        stream = opened.extractfile(info)
+        if stream is None:
+            raise InputError("no file", code="unreadable")
+        return cast("AbstractContextManager[BinaryIO]", stream)
+
+    return extracted
+
+
+def _written(name: str) -> str:
+    """Return a name of bytes as text."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _single_name(name: str) -> str:
+    """Return the name of the one file in a packed one."""
+    lower = name.lower()
+    for suffix, inner in _TAR_SUFFIXES.items():
+        if lower.endswith(suffix):
+            return name[: -len(suffix)] + inner
+    for suffix in _SUFFIXES:
+        if lower.endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name or "content"

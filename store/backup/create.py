@@ -1,0 +1,243 @@
+"""Make a snapshot: pin every database at one moment, copy what is new, check, publish."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from muniment.store import files, locks, manifest
+from muniment.store.backup.parts import PART_BYTES
+from muniment.store.backup.repository import Repository
+from muniment.store.backup.snapshot import Entry, Part, Snapshot
+from muniment.store.backup.sources import (
+    Pinned,
+    Source,
+    Stored,
+    copy_database,
+    pinned,
+    read_chunks,
+    rows_by_table,
+)
+from muniment.store.backup.verify import Check
+from muniment.store.database import database_errors
+from muniment.store.errors import DamageError, LockedError, MunimentError, NoSpaceError, UsageError
+from muniment.store.layout import Root
+from muniment.store.migrations import version_of
+from muniment.store.sampling import sampler
+from muniment.store.times import now
+
+_TEMPORARY_PREFIX = "backup-"
+
+
+@dataclass(slots=True)
+class _Job:
+    """One backup under way."""
+
+    root: Root
+    repository: Repository
+    chosen: Callable[[str], bool]
+    entries: list[Entry] = field(default_factory=list)
+    missing: list[dict[str, str]] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    new_bytes: int = 0
+
+    def relative(self, path: Path) -> str:
+        return path.relative_to(self.root.path).as_posix()
+
+    def put(self, part: Part, chunks: Callable[[], Iterator[bytes]]) -> None:
+        """Keep an object unless it is there; one of the sample is read, and healed if it rotted."""
+        if part.sha256 in self.written:
+            return
+        if self.repository.has(part.sha256, part.size):
+            try:
+                self.repository.check(
+                    part.sha256, part.size, whole=self.chosen(f"sha256:{part.sha256}")
+                )
+            except DamageError:
+                pass
+            else:
+                return
+        self.repository.put(part.sha256, chunks())
+        self.written.add(part.sha256)
+        self.new_bytes += part.size
+
+
+def create(
+    root: Root, repository: Repository, *, wait_seconds: float = 0.0, sample: str | None = None,
+    forgotten: tuple[str, ...] = (),
+) -> dict[str, Any]:  # fmt: skip
+    """Back the whole store up; return what was done.
+
+    Objects written now are read back always; ``sample`` bounds the reading of those that were
+    there before. What the store itself has lost is left out, named, and makes the snapshot
+    incomplete. The caller holds the repository alone.
+    """
+    job = _Job(root, repository, sampler(sample))
+    with manifest.shared(root, wait_seconds), _scratch(job) as folder, pinned(root) as state:
+        created_at = now()
+        _require_room(folder, state)
+        for path in state.plain:
+            _plain(job, path)
+        for source in state.databases:
+            _database(job, source, folder)
+        for stored in state.assets():
+            _asset(job, stored)
+    entries = tuple(sorted(job.entries, key=lambda entry: entry.path))
+    snapshot = Snapshot(
+        id=_identity(created_at), created_at=created_at, store=_store(entries), entries=entries,
+        missing=tuple(job.missing), forgotten=forgotten,
+    )  # fmt: skip
+    _verify(job, snapshot)
+    repository.write(snapshot)
+    return _answer(snapshot, len(job.written), job.new_bytes, dry_run=False)
+
+
+def plan(
+    root: Root, repository: Repository | None, *, wait_seconds: float = 0.0
+) -> dict[str, Any]:
+    """Say what a backup would hold and copy, writing nothing; databases count as new."""
+    with manifest.shared(root, wait_seconds), pinned(root) as state:
+        sizes = {asset.sha256: asset.size for asset in state.assets()}
+        databases = [_pages(source) for source in state.databases]
+        new = [
+            size for sha256, size in sizes.items()
+            if repository is None or not repository.has(sha256, size)
+        ]  # fmt: skip
+        return {
+            "snapshot": None,
+            "files": len(state.plain) + len(databases) + len(sizes),
+            "bytes": sum(databases) + sum(sizes.values()),
+            "new_objects": len(databases) + len(new),
+            "new_bytes": sum(databases) + sum(new),
+            "dry_run": True,
+        }
+
+
+def require_apart(root: Path, repository: Path) -> None:
+    """Refuse a repository inside the root, and a root inside the repository."""
+    ours, theirs = root.resolve(), repository.resolve()
+    if ours == theirs or ours in theirs.parents or theirs in ours.parents:
+        raise UsageError(
+            "a backup inside the root goes with the root",
+            code="bad_destination",
+            hint="choose a place outside of --root, on another disk",
+            path=os.fsdecode(repository),
+        )
+
+
+def _answer(snapshot: Snapshot, objects: int, size: int, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "snapshot": snapshot.id,
+        **{name: value for name, value in snapshot.summary().items() if name != "id"},
+        "missing": list(snapshot.missing),
+        "new_objects": objects,
+        "new_bytes": size,
+        "verified": True,
+        "dry_run": dry_run,
+    }
+
+
+def _identity(created_at: str) -> str:
+    compact = created_at.replace("-", "").replace(":", "")
+    return f"{compact}-{secrets.token_hex(4)}"
+
+
+def _store(entries: tuple[Entry, ...]) -> str:
+    return next(entry.sha256 for entry in entries if entry.kind == "manifest")[:16]
+
+
+def _plain(job: _Job, path: Path) -> None:
+    kind = "manifest" if path == job.root.manifest else "file"
+    data = b"".join(read_chunks(path))
+    part = Part(sha256(data).hexdigest(), len(data))
+    job.put(part, lambda: iter([data]))
+    job.entries.append(Entry(job.relative(path), kind, part.size, part.sha256, (part,)))
+
+
+def _database(job: _Job, source: Source, folder: Path) -> None:
+    """Copy a database, cut the copy into parts, and keep those that are new."""
+    with database_errors(source.path):
+        schema, rows = version_of(source.database), rows_by_table(source.database)
+    with files.temporary_file(folder) as (copy, _):
+        copy_database(source, copy)
+        whole, parts = sha256(), []
+        for chunk in read_chunks(copy, PART_BYTES):
+            whole.update(chunk)
+            parts.append(Part(sha256(chunk).hexdigest(), len(chunk)))
+            job.put(parts[-1], lambda chunk=chunk: iter([chunk]))  # type: ignore[misc]
+        size = copy.stat().st_size
+        files.remove(copy)
+    job.entries.append(
+        Entry(job.relative(source.path), "database", size, whole.hexdigest(), tuple(parts),
+              schema, rows)
+    )  # fmt: skip
+
+
+def _asset(job: _Job, stored: Stored) -> None:
+    part, path = Part(stored.sha256, stored.size), job.relative(stored.path)
+    try:
+        job.put(part, lambda: read_chunks(stored.path))
+    except (DamageError, OSError) as error:
+        lost = isinstance(error, FileNotFoundError)
+        reason = "asset_missing" if lost else getattr(error, "code", "asset_unreadable")
+        job.missing.append({"path": path, "reason": reason})
+    else:
+        job.entries.append(Entry(path, "asset", stored.size, stored.sha256, (part,)))
+
+
+def _verify(job: _Job, snapshot: Snapshot) -> None:
+    """Open every database as it lies there now; objects were read back when they were written."""
+    databases = {f"sha256:{entry.sha256}" for entry in snapshot.entries if entry.rows is not None}
+    check = Check(job.repository, databases.__contains__)
+    check.snapshot(snapshot)
+    for finding in check.report.findings:
+        if finding["damage"]:
+            raise DamageError(
+                f"the backup did not pass its check: {finding['ref']}: {finding['message']}",
+                code="backup_damaged",
+                hint="check the store with: muniment verify, and the disk of the repository",
+                path=os.fsdecode(job.repository.path),
+            )
+
+
+def _pages(source: Source) -> int:
+    with database_errors(source.path):
+        return int(source.database.pragma("page_count")) * int(source.database.pragma("page_size"))
+
+
+def _require_room(folder: Path, state: Pinned) -> None:
+    needed = max((_pages(source) for source in state.databases), default=0)
+    if shutil.disk_usage(folder).free < needed:
+        raise NoSpaceError(
+            f"{needed} bytes are needed for a copy of the database",
+            hint="free some space and run the same command again",
+            path=os.fsdecode(folder),
+        )
+
+
+@contextmanager
+def _scratch(job: _Job) -> Iterator[Path]:
+    """Yield a folder for plain copies: the repository's own, or the root's if that is encrypted."""
+    if not job.repository.encrypted:
+        yield job.repository.temporary
+        return
+    for left in job.root.temporary.glob(f"{_TEMPORARY_PREFIX}*"):
+        try:
+            with locks.hold(left):  # nobody's any more
+                files.remove_tree(left)
+        except (LockedError, MunimentError):
+            continue
+    folder = job.root.temporary / f"{_TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+    files.make_directory(folder)
+    with locks.hold(folder):
+        try:
+            yield folder
+        finally:
+            files.remove_tree(folder)
+
+
