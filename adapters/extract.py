@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from muniment.adapters.formats import resolve
 from muniment.adapters.formats.decoded import quote
+from muniment.adapters.formats.sniff import HEAD_BYTES, TAIL_BYTES, sniff
 from muniment.adapters.media import ffmpeg
 from muniment.adapters.media.images import open_picture
 from muniment.adapters.ports import Limits, Source
@@ -42,15 +44,40 @@ def extract(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
 
 
 def _characters(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
-    where = cited.locator
-    words = quote(source, where["start"], where["end"], limits.max_text_bytes)
-    return _write_text(words, target)
+    start, end = cited.locator["start"], cited.locator["end"]
+    if source.family == "rtf":
+        return _write_text(resolve.plain_words(source, start, end, limits), target)
+    return _write_text(quote(source, start, end, limits.max_text_bytes), target)
 
 
 def _message(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    if resolve.is_reread(source.family):
+        return _reread(source, cited, target, limits)
     if cited.span is None:
         return _write_text(cited.text, target)
     return _write_text(quote(source, *cited.span, limits.max_text_bytes), target)
+
+
+def _reread(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    return _write_text(resolve.words_at(source, cited.locator, cited.text, limits), target)
+
+
+def _cells(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    where = cited.locator
+    return _write_text(resolve.cells_at(source, where["sheet"], where["range"], limits), target)
+
+
+def _member(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    path, inner = cited.locator["path"], cited.locator.get("inner")
+    if inner is not None and inner["type"] == "char":
+        span = inner["start"], inner["end"]
+        return _write_text(resolve.part_words(source, path, *span, limits), target)
+    if inner is not None:
+        raise InputError("a place in a member can't be extracted", code="not_extractable")
+    data = resolve.member_at(source, path, limits)
+    target.write_bytes(data)
+    head, tail = data[:HEAD_BYTES], data[-TAIL_BYTES:]
+    return sniff(head, tail, len(data), path.rpartition("/")[2]).media_type
 
 
 def _write_text(words: str, target: Path) -> str:
@@ -68,6 +95,8 @@ def _box(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
 
 
 def _page(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    if resolve.is_reread(source.family):
+        return _reread(source, cited, target, limits)
     from muniment.adapters.media.pdf import page_picture
 
     picture = page_picture(source, cited.locator["page"], limits)
@@ -134,6 +163,8 @@ def _removed(path: Path) -> Any:
 
 _EXTRACTORS: dict[str, Callable[[Source, Cited, Path, Limits], str]] = {
     "char": _characters,
+    "cell": _cells,
+    "member": _member,
     "message": _message,
     "bbox": _box,
     "page": _page,

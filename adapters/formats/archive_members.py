@@ -1,4 +1,7 @@
-"""The members of an archive as a stream, whatever packed them. Their paths are names, never places."""
+"""The members of an archive as a stream, whatever packed them.
+
+Their paths are names, never places.
+"""
 
 import bz2
 import gzip
@@ -7,7 +10,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from muniment.adapters.formats.unpacking import (
     is_encrypted,
@@ -20,10 +23,10 @@ from muniment.adapters.ports import Limits, Source
 from muniment.store.errors import InputError
 
 ZIP, TAR = "application/zip", "application/x-tar"
-_PACKED: dict[str, Callable[[BinaryIO], BinaryIO]] = {
-    "application/gzip": lambda stream: cast("BinaryIO", gzip.GzipFile(fileobj=stream)),
-    "application/x-bzip2": lambda stream: cast("BinaryIO", bz2.BZ2File(stream)),
-    "application/x-xz": lambda stream: cast("BinaryIO", lzma.LZMAFile(stream)),
+_PACKED: dict[str, Callable[..., Any]] = {
+    "application/gzip": gzip.open,
+    "application/x-bzip2": bz2.open,
+    "application/x-xz": lzma.open,
 }
 _SUFFIXES = (".gz", ".bz2", ".xz", ".gzip", ".z")
 _TAR_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg"}
@@ -62,9 +65,12 @@ def members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
 def member_bytes(source: Source, limits: Limits, path: str) -> bytes:
     """Return the bytes of one member; ``InputError`` ``no_such_member`` if there is none."""
     if source.media_type == ZIP:
-        with source.open() as stream, open_zip(stream, limits) as opened:
-            with unpacking("zip file"):
-                return opened.read(member_named(opened.infolist(), path))
+        with (
+            source.open() as stream,
+            open_zip(stream, limits) as opened,
+            unpacking("zip file"),
+        ):
+            return opened.read(member_named(opened.infolist(), path))
     for member in members(source, limits):
         if isinstance(member, Member) and member.path == path:
             with unpacking("archive"), member.open() as stream:
@@ -101,9 +107,9 @@ def _stream_members(source: Source, limits: Limits) -> Iterator[Member | Skipped
         yield from _tar_members(unpacked, limits)
 
 
-def _is_tar(source: Source, unpack: Callable[[BinaryIO], BinaryIO]) -> bool:
+def _is_tar(source: Source, unpack: Callable[..., Any]) -> bool:
     with source.open() as stream, unpacking("packed file"):
-        head = unpack(stream).read(_TAR_MARK_AT + len(_TAR_MARK))
+        head: bytes = unpack(stream).read(_TAR_MARK_AT + len(_TAR_MARK))
     return head[_TAR_MARK_AT:] == _TAR_MARK
 
 
@@ -120,6 +126,8 @@ def _tar_members(stream: BinaryIO, limits: Limits) -> Iterator[Member | Skipped]
                     yield Member(_written(info.name), _tar_opener(opened, info))
                 opened.members.clear()  # type: ignore[attr-defined]  # else it keeps every header
     except (tarfile.TarError, *_CUT_OFF) as fault:
+        if isinstance(fault, OSError) and fault.errno is not None:
+            raise  # the machine's fault, not the file's
         if not count:
             raise InputError("not a whole archive", code="unreadable") from fault
         yield Skipped(str(fault)[:80] or "the end", "truncated")

@@ -61,6 +61,12 @@ _PREFIXES: tuple[tuple[bytes, Sniffed], ...] = (
     (b"MThd\x00\x00\x00\x06", Sniffed("audio/midi", "binary")),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_STREAMS = (
+    ("EncryptedPackage", "x-ole-encrypted-package"),
+    ("WordDocument", "msword"),
+    ("Workbook", "vnd.ms-excel"),
+    ("PowerPoint Document", "vnd.ms-powerpoint"),
+)
 _ASF = b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"
 _ASF_VIDEO = b"\xc0\xef\x19\xbc\x4d\x5b\xcf\x11"
 _ASF_AUDIO = b"\x40\x9e\x69\xf8\x4d\x5b\xcf\x11"
@@ -79,6 +85,7 @@ _OFFICE = {
     b"xl": ("spreadsheetml.sheet", "office.xlsx"),
 }
 _OFFICE_MEMBER = re.compile(rb"PK(?:\x03\x04.{26}|\x01\x02.{42})(word|ppt|xl)/", re.DOTALL)
+_CONTENT_TYPES = b"[Content_Types].xml"
 _MIMETYPE_MEMBER = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z0-9.+-]+)", re.DOTALL)
 
 # Frame headers: no byte order mark passes, nor a reserved version, layer, bit rate or sample rate.
@@ -177,7 +184,9 @@ def _zip(head: bytes, tail: bytes) -> Sniffed | None:
             return Sniffed("application/epub+zip", "epub")
         if "opendocument" in declared:
             return Sniffed(declared.removesuffix("PK"), "opendocument")
-    if member := _OFFICE_MEMBER.search(head) or _OFFICE_MEMBER.search(tail):
+    is_package = _CONTENT_TYPES in head or _CONTENT_TYPES in tail
+    member = _OFFICE_MEMBER.search(head) or _OFFICE_MEMBER.search(tail)
+    if is_package and member:
         kind, family = _OFFICE[member[1]]
         return Sniffed(f"application/vnd.openxmlformats-officedocument.{kind}", family)
     return Sniffed("application/zip", "archive")
@@ -189,7 +198,7 @@ def _compound(head: bytes, tail: bytes) -> Sniffed | None:
     message = "__substg1.0_".encode("utf-16-le")
     if message in head or message in tail:
         return Sniffed("application/vnd.ms-outlook", "mail")
-    for mark, kind in (("WordDocument", "msword"), ("Workbook", "vnd.ms-excel")):
+    for mark, kind in _OLE_STREAMS:
         if mark.encode("utf-16-le") in head or mark.encode("utf-16-le") in tail:
             return Sniffed(f"application/{kind}", "office.legacy")
     return Sniffed("application/x-ole-storage", "office.legacy")

@@ -37,6 +37,8 @@ def unpacking(what: str) -> Iterator[None]:
     except InputError:
         raise
     except _BROKEN as fault:
+        if isinstance(fault, OSError) and fault.errno is not None:
+            raise  # the machine's fault, not the file's
         raise InputError(f"not a whole {what}", code="unreadable") from fault
 
 
@@ -50,11 +52,9 @@ def open_zip(stream: BinaryIO, limits: Limits, what: str = "zip file") -> zipfil
     members = opened.infolist()
     if len(members) > limits.max_members:
         raise InputError(f"it has {len(members)} members", code="too_many_members")
-    check_sizes(
-        sum(member.file_size for member in members),
-        sum(member.compress_size for member in members),
-        limits,
-    )
+    # Members may lie over each other: what they claim to take up can be more than there is.
+    packed = min(stream.seek(0, 2), sum(member.compress_size for member in members))
+    check_sizes(sum(member.file_size for member in members), packed, limits)
     return opened
 
 

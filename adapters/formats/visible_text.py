@@ -11,7 +11,18 @@ _BLOCKS = frozenset(
     (
         *("p", "div", "section", "article", "aside", "header", "footer", "main", "nav", "figure"),
         *("figcaption", "blockquote", "pre", "address", "ul", "ol", "dl", "dt", "dd", "form"),
-        *("fieldset", "table", "tbody", "thead", "tfoot", "caption", "hr", "body", "html", "center"),
+        *(
+            "fieldset",
+            "table",
+            "tbody",
+            "thead",
+            "tfoot",
+            "caption",
+            "hr",
+            "body",
+            "html",
+            "center",
+        ),
     )
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}

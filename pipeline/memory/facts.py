@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 
 # States whose claim was held true; the others were taken back.
 HELD = frozenset({"active", "superseded", "archived", "conflicted"})
-_BEFORE_ALL = ""
+_BEFORE_ALL = "0001-01-01T00:00:00.000000Z"
 
 Contradicts = Callable[["Version", "Version"], bool]
 
@@ -46,11 +46,18 @@ class Version:
         """Tell whether the claim holds at an instant."""
         return (self.start or _BEFORE_ALL) <= at and (self.end is None or at < self.end)
 
+    @property
+    def empty(self) -> bool:
+        """Tell whether the claim never holds."""
+        return self.end is not None and self.end <= (self.start or _BEFORE_ALL)
+
     def overlaps(self, other: "Version") -> bool:
         """Tell whether two claims hold at some same instant."""
         starts = max(self.start or _BEFORE_ALL, other.start or _BEFORE_ALL)
         ends = [end for end in (self.end, other.end) if end is not None]
-        empty = any(one.end is not None and one.end <= (one.start or "") for one in (self, other))
+        empty = any(
+            one.end is not None and one.end <= (one.start or _BEFORE_ALL) for one in (self, other)
+        )
         return not empty and (not ends or starts < min(ends))
 
 

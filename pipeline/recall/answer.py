@@ -75,8 +75,7 @@ class Recall:
     def measured(self, items: list[Item], found: Found) -> list[Item]:
         """Give each item its coverage and similarity; what has neither is left out."""
         for item in items:
-            text = judging.searched_text(item)
-            item.coverage = judging.measure(self.query, self.scale.weights, [text])
+            judging.measure_item(self.query, self.scale, item)
             item.similarity = found.similarities.get(item.ref)
         return [item for item in items if item.coverage > 0 or item.similarity is not None]
 
@@ -133,7 +132,7 @@ def _packed(run: Recall, notes: Sequence[str], count: Counter) -> dict[str, Any]
     describe = Describe(run.ledger.evidence.producer_of, _capture_time(run.ledger))
     builder = PackBuilder(request, scope, warnings, describe, count)
     selection = Selection(builder, run.query, run.scale.weights, request.token_budget, count)
-    selection.fill(candidates, run.around)
+    selection.fill(candidates.narrowed(_similarities(run).partial), run.around)
     judged = judging.judge(run.query, run.scale, selection.chosen, _similarities(run))
     if judged.coverage == "none":
         return empty(request, scope, warnings, resolver.failed)

@@ -15,12 +15,15 @@ from muniment.pipeline.recall.query import Query
 from muniment.store.text.query import covered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from muniment.store.text.query import QueryAnalysis
 
 # Measured with tests/unit/pipeline/recall/test_coverage_pairs.py: the shares of the weight that
 # answerable and unanswerable questions reach lie on both sides of these.
 SUPPORTED_SHARE = 0.6
 PARTIAL_SHARE = 0.5
+# Of a query that asks several things, the share of them by weight that some item supports.
+SUPPORTED_CLAUSES = 0.8
+PARTIAL_CLAUSES = 0.5
 
 # A word that only frames the question ("how many", "when", "photo") need not come back.
 _FRAME_WEIGHT = 0.1
@@ -93,10 +96,17 @@ def scale_of(query: Query, idf: Mapping[str, float], documents: int) -> Scale:
     return Scale(weights, frozenset(strangers))
 
 
-def measure(query: Query, weights: Mapping[str, float], texts: "Iterable[str]") -> float:
-    """Return the share (0..1) of a query's weight that texts hold together."""
-    held = covered(query.analysis, "\n".join(texts), weights)
+def measure(analysis: "QueryAnalysis", weights: Mapping[str, float], text: str) -> float:
+    """Return the share (0..1) of a query's weight that a text holds."""
+    held = covered(analysis, text, weights)
     return held.weight / held.total if held.total else 0.0
+
+
+def measure_item(query: Query, scale: Scale, item: Item) -> None:
+    """Set an item's coverage of the query and of each of its clauses."""
+    text = searched_text(item)
+    item.coverage = measure(query.analysis, scale.weights, text)
+    item.clauses = tuple(measure(clause, scale.weights, text) for clause in query.clauses)
 
 
 def judge(
@@ -117,6 +127,7 @@ def judge(
     level = _level(share, similarity, similarities)
     if scale.strangers:
         level -= 1
+    level = max(level, _level_of_clauses(query, scale, items))
     if level == _SUPPORTED and any(item.status == "conflicted" for item in items):
         level = _PARTIAL
     return Judgement(_LEVELS[max(level, 0)], share, missing)
@@ -128,6 +139,18 @@ def _level(share: float, similarity: float, similarities: SimilarityThresholds) 
     if share >= PARTIAL_SHARE or similarity >= similarities.partial:
         return _PARTIAL
     return 0
+
+
+def _level_of_clauses(query: Query, scale: Scale, items: Sequence[Item]) -> int:
+    total = supported = 0.0
+    for place, clause in enumerate(query.clauses):
+        weight = sum(scale.weights.get(unit.text, 1.0) for unit in clause.units)
+        total += weight
+        if any(item.clauses[place] >= SUPPORTED_SHARE for item in items if item.clauses):
+            supported += weight
+    if supported >= SUPPORTED_CLAUSES * total and not scale.strangers:
+        return _SUPPORTED if total else 0
+    return _PARTIAL if total and supported >= PARTIAL_CLAUSES * total else 0
 
 
 def _missing(query: Query, weights: Mapping[str, float], items: Sequence[Item]) -> tuple[str, ...]:

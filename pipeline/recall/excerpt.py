@@ -20,7 +20,7 @@ def excerpt(
     if count(text) <= limit:
         return text
     spans = [match.span() for match in _SENTENCE.finditer(text) if match.group()]
-    shares = [measure(query, weights, [text[start:end]]) for start, end in spans]
+    shares = [measure(query.analysis, weights, text[start:end]) for start, end in spans]
     first = last = max(range(len(spans)), key=lambda at: (shares[at], -at))
     while True:
         grown = [

@@ -21,8 +21,9 @@ class Proof:
 class Item:
     """One claim that may enter the pack, with the evidence that passed the gate.
 
-    ``coverage`` is the share of the query's weight that it holds, ``similarity`` its cosine to the
-    query where vectors were used. ``status`` is a record's.
+    ``coverage`` is the share of the query's weight that it holds, ``clauses`` that of each of its
+    clauses, ``similarity`` its cosine to the query where vectors were used. ``status`` is a
+    record's.
     """
 
     ref: str
@@ -39,5 +40,6 @@ class Item:
     pinned: bool = False
     importance: float = 0.5
     coverage: float = 0.0
+    clauses: tuple[float, ...] = ()
     similarity: float | None = None
     duplicates: int = 0

@@ -42,15 +42,22 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _HAN = re.compile("[\u3400-\u9fff]")
+_CLAUSE_END = re.compile(r"[,;?!，、；。？！\n]+|\.(?=\s|$)")
+_MOST_CLAUSES = 12
 _ECHO_CHARACTERS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query understood. ``frame`` are its words that need no echo in the evidence."""
+    """A query understood.
+
+    ``clauses`` are its parts when it asks several things, else empty. ``frame`` are its words that
+    need no echo in the evidence, ``names`` those that look like names.
+    """
 
     text: str
     analysis: "QueryAnalysis"
+    clauses: "tuple[QueryAnalysis, ...]"
     language: str
     families: tuple[str, ...]
     spans: tuple[Span, ...]
@@ -73,10 +80,12 @@ def understand(text: str, now: str, cache: Path | None = None) -> Query:
     spans, time_words = spans_in(text, now)
     families, media_words = _media(text)
     hints = [*time_words, *media_words, *_FRAME.findall(text)]
+    parts = [analyse_query(part, dictionary) for part in _CLAUSE_END.split(text) if part.strip()]
     framed = {unit.text for hint in hints for unit in analyse_query(hint, dictionary).units}
     return Query(
         text=text,
         analysis=analyse_query(text, dictionary),
+        clauses=_telling(parts, framed),
         language=language,
         families=families,
         spans=spans,
@@ -90,6 +99,12 @@ def shortened(text: str, limit: int = _ECHO_CHARACTERS) -> str:
     """Return a query for an echo in one line."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _telling(parts: "list[QueryAnalysis]", framed: set[str]) -> "tuple[QueryAnalysis, ...]":
+    """Return the parts that ask for something, when there are several."""
+    telling = [part for part in parts if any(unit.text not in framed for unit in part.units)]
+    return tuple(telling[:_MOST_CLAUSES]) if len(telling) > 1 else ()
 
 
 def _media(text: str) -> tuple[tuple[str, ...], list[str]]:

@@ -21,6 +21,8 @@ EPISODES_SHARE = 0.15
 # An item this much weaker than the best one is about something else.
 _LEAST_OF_BEST = 0.35
 _LEAST_RECORD_OF_BEST = 0.6
+# Cosines this close to the best one are as good.
+_NEAR = 0.03
 _ALIKE = 0.85
 _SHINGLE = 3
 # Shorter texts that differ at all say different things.
@@ -44,6 +46,23 @@ class Candidates:
     episodes: list[Item]
     observations: list[Item]
     standing: list[Item]
+
+    def narrowed(self, close: float) -> "Candidates":
+        """Leave out what says far less of the question than the best item of all does.
+
+        ``close`` is the cosine from which meaning alone is enough; of a model whose cosines are
+        not known (above 1), observations near the best one are.
+        """
+        answers = [*self.records, *self.episodes, *self.observations]
+        best = max((_told(item) for item in answers), default=0.0)
+        nearest = max((item.similarity or 0.0 for item in answers), default=0.0) - _NEAR
+        near = close if close <= 1 else nearest
+        return Candidates(
+            records=_relevant(self.records, _LEAST_RECORD_OF_BEST * best, close),
+            episodes=_relevant(self.episodes, _LEAST_RECORD_OF_BEST * best, close),
+            observations=_relevant(self.observations, _LEAST_OF_BEST * best, near),
+            standing=self.standing,
+        )
 
 
 class Selection:
@@ -69,21 +88,21 @@ class Selection:
         self, candidates: Candidates, around: Callable[[Item], Iterable[Item]] | None = None
     ) -> None:
         """Take records and conflicts, observations, standing records, episodes, neighbours."""
-        records = relevant(candidates.records, _LEAST_RECORD_OF_BEST)
+        records = candidates.records
         taken = self._fill("conflicts", _conflicted(records, True), RECORDS_SHARE)
         taken |= self._fill("records", _conflicted(records, False), RECORDS_SHARE)
         standing = [item for item in candidates.standing if item.ref not in taken]
         reserve = self._reserve(standing)
         said = {_key(proof.quote) for item in self.chosen for proof in item.proofs}
-        observations = relevant(candidates.observations, _LEAST_OF_BEST)
-        fresh = [item for item in observations if _key(item.text) not in said]
-        taken |= self._fill("observations", spread(fresh), 1.0, reserve)
+        fresh = [item for item in candidates.observations if _key(item.text) not in said]
+        ordered = clauses_first(spread(fresh), len(self._query.clauses))
+        taken |= self._fill("observations", ordered, 1.0, reserve)
         answered = list(self.chosen)
         self._fill("profile", standing, PROFILE_SHARE)
         shown = {_key(item.text) for item in answered}
         episodes = [
             item
-            for item in relevant(candidates.episodes, _LEAST_RECORD_OF_BEST)
+            for item in candidates.episodes
             if not all(_key(proof.quote) in shown for proof in item.proofs)
         ]
         self._fill("episodes", episodes, EPISODES_SHARE)
@@ -150,15 +169,28 @@ class Selection:
                     self._builder.add("observations", self._fitted(item, limit), limit)
 
 
-def relevant(items: Sequence[Item], least: float) -> list[Item]:
-    """Leave out what covers far less of the question than the best one does."""
-    best = max((item.coverage for item in items), default=0.0)
-    nearest = max((item.similarity or 0.0 for item in items), default=0.0)
+def _relevant(items: Sequence[Item], least: float, close: float) -> list[Item]:
     return [
         item
         for item in items
-        if item.coverage >= least * best or (nearest and (item.similarity or 0.0) >= nearest - 0.03)
+        if (_told(item) and _told(item) >= least) or (item.similarity or 0.0) >= close > 0
     ]
+
+
+def _told(item: Item) -> float:
+    """Return what an item says of the question, or of the clause that it fits best."""
+    return max((item.coverage, *item.clauses))
+
+
+def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
+    """Put the best item of each clause of the question before the others."""
+    first: list[Item] = []
+    for place in range(clauses):
+        fitting = [item for item in items if item.clauses[place] > 0]
+        best = max(fitting, key=lambda item: (item.clauses[place], item.score), default=None)
+        if best is not None and best not in first:
+            first.append(best)
+    return first + [item for item in items if item not in first]
 
 
 def collapse(items: Sequence[Item]) -> list[Item]:

@@ -56,11 +56,13 @@ def embed_missing(
         batch = missing[at : at + BATCH]
         rows = index.rows(batch)
         pairs = list(_texts(ledger, [rows[number] for number in batch if number in rows]))
-        if pairs:
-            matrix = embedder.passages([text for _, text in pairs])
-            vectors.append(
-                (rowid, vector) for (rowid, _), vector in zip(pairs, matrix, strict=True)
-            )
+        told = [(number, text) for number, text in pairs if text]
+        if told:
+            matrix = embedder.passages([text for _, text in told])
+            vectors.append((number, row) for (number, _), row in zip(told, matrix, strict=True))
+        # What says nothing is near nothing: a vector of zeros marks it as done.
+        nothing = [0.0] * embedder.dimensions
+        vectors.append((number, nothing) for number, text in pairs if not text)
         made += len(pairs)
         if progress is not None:
             progress.advance(len(rows))
@@ -105,7 +107,7 @@ def _remember(index: "TextIndex", embedder: "Embedder") -> None:
 
 
 def _texts(ledger: "Ledger", rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
-    """Yield (document number, text) of those documents whose source is still there."""
+    """Yield (document number, text); the text is empty where the source says nothing."""
     ids = [row.ref.removeprefix("observation:") for row in rows]
     observations = ledger.evidence.live_by_id(ids)
     for row in rows:
@@ -119,8 +121,7 @@ def _texts(ledger: "Ledger", rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
             text = "" if episode is None else embedded_text(episode["title"], episode["gist"])
         else:
             text = _record_text(ledger, identity)
-        if text.strip():
-            yield row.rowid, text[:_CHARACTERS]
+        yield row.rowid, text.strip()[:_CHARACTERS]
 
 
 def _record_text(ledger: "Ledger", identity: str) -> str:

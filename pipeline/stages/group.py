@@ -35,9 +35,15 @@ class Groups:
             self._facts.clear()
             mark = touched[-1][0]
             with self._ledger.unit():
-                for key, rows in self._neighbourhoods(touched):
-                    for draft in group_rows(key, rows):
-                        self._put(draft)
+                drafts = [
+                    draft
+                    for key, rows in self._neighbourhoods(touched)
+                    for draft in group_rows(key, rows)
+                ]
+                members = (member for draft in drafts for member in draft.members)
+                before = self._ledger.episodes.of_observations(members)
+                for draft in drafts:
+                    self._put(draft, before)
                 attempts.set_mark(STAGE, mark)
 
     def _neighbourhoods(
@@ -106,19 +112,18 @@ class Groups:
             position=_position(row.locator),
         )
 
-    def _put(self, draft: EpisodeDraft) -> None:
+    def _put(self, draft: EpisodeDraft, before: dict[str, str]) -> None:
         fields: dict[str, Any] = {
             "kind": draft.kind, "title": draft.title, "gist": draft.gist,
             "gist_basis": draft.gist_basis, "start": draft.start, "end": draft.end,
             "participants": list(draft.participants), "place": draft.place,
             "source": draft.source, "status": "open",
         }  # fmt: skip
-        before = set(self._ledger.episodes.of_observations(draft.members).values())
         number, changed = self._ledger.episodes.put(draft.id, draft.anchor, draft.rule, fields)
         self._ledger.episodes.join(number, draft.members)
         if changed:
             self._run.tally.add("episodes")
-        self._retire(before - {draft.id})
+        self._retire({before[member] for member in draft.members if member in before} - {draft.id})
 
     def _retire(self, episodes: Iterable[str]) -> None:
         """Mark episodes whose members have all moved on."""

@@ -49,10 +49,16 @@ class Observation:
                 self._run.ledger.attempts.reinstate(
                     STAGE, channel.reader.name, channel.fingerprint, self._run.id
                 )
-        self._name_unread([channel.reader for channel in channels])
         inline = [channel for channel in channels if channel.reader.lane == "inline"]
-        self._read(inline, self._light, GROUP)
-        self._read([channel for channel in channels if channel not in inline], self._heavy, 1)
+        heavy = [channel for channel in channels if channel not in inline]
+        # What was taken out of containers is read in turn, until nothing new comes out.
+        newest = -1
+        while newest != (newest := self._run.ledger.assets.newest_type()):
+            self._name_unread([channel.reader for channel in channels])
+            self._read(inline, self._light, GROUP)
+            self._read(heavy, self._heavy, 1)
+            if self._run.out_of_time:
+                break
 
     def _read(self, channels: list[Channels], executor: Executor, group: int) -> None:
         again = self._run.retry_failed
@@ -112,6 +118,7 @@ class Observation:
             scratch=scratch,
             path=None if inline else assets.file(asset.id),
             data=assets.inline_bytes(asset.seq) if inline else None,
+            depth=assets.depth(asset.seq) if asset.derived else 0,
         )
 
     def _advance(self, channel: Channels) -> None:

@@ -3,41 +3,47 @@
 Proposers read what is new since their own mark; guards and gate are the same for all of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from muniment.pipeline import keys
+from muniment.pipeline.memory.claims import Claims, Effect
 from muniment.pipeline.policy import Decision, Policy, judge
-from muniment.pipeline.proposers.base import CandidateDraft, Passage
+from muniment.pipeline.proposers.base import CandidateDraft, Passage, Proposer
+from muniment.pipeline.proposers.found import FoundProposer
 from muniment.pipeline.proposers.rules import RulesProposer
 from muniment.pipeline.stages.run import Run
 from muniment.store.ledger import Ledger
 from muniment.store.records import Candidate, Evidence, Moment
 from muniment.store.rows import ObservationRow
-from muniment.store.times import now, sort_key
+from muniment.store.times import sort_key
 
 STAGE = "propose"
 BATCH = 1_000
 # CONTRACT 4.3: where a claim came from is how important it is at first.
-IMPORTANCE = {"remember": 1.0, "rules": 0.7}
+IMPORTANCE = {"remember": 1.0, "correct": 1.0, "import": 0.8, "rules": 0.7}
 EXPLICIT, AUTOMATIC = 1.0, 0.5
 
 
 def propose(run: Run, policy: Policy | None = None) -> None:
-    """Read what is new with the rules and decide on what they propose."""
-    proposer = RulesProposer()
+    """Read what is new with every proposer that needs no model; decide on what they propose."""
+    memory = Proposals(run.ledger, policy or Policy())
+    for proposer in (RulesProposer(), FoundProposer()):
+        _read_on(run, proposer, memory)
+    run.tally.add("candidates", memory.candidates)
+    run.tally.add("records", len(memory.records))
+
+
+def _read_on(run: Run, proposer: Proposer, memory: "Proposals") -> None:
+    """Take one proposer from its mark to the newest observation, a batch a transaction."""
     fingerprint = f"{proposer.name}/{proposer.version}"
     attempts = run.ledger.attempts
     mark = attempts.mark(STAGE, fingerprint)
-    memory = Proposals(run.ledger, policy or Policy())
-    while rows := run.ledger.evidence.after(mark, BATCH):
+    while not run.out_of_time and (rows := run.ledger.evidence.after(mark, BATCH)):
         mark = rows[-1].seq
         passages = {row.id: passage_of(row) for row in rows}
         with run.ledger.unit():
             memory.take(proposer.propose(passages.values()), passages)
             attempts.set_mark(STAGE, mark, fingerprint)
-    run.tally.add("candidates", memory.candidates)
-    run.tally.add("records", len(memory.records))
 
 
 def passage_of(row: ObservationRow) -> Passage:
@@ -52,6 +58,7 @@ def passage_of(row: ObservationRow) -> Passage:
         occurred=row.occurred or _instant(row.instant),
         instant=row.instant,
         language=row.language,
+        attributes=row.attributes,
     )
 
 
@@ -66,70 +73,51 @@ class Proposals:
 
     def __init__(self, ledger: Ledger, policy: Policy) -> None:
         self._memory = ledger.memory
+        self._claims = Claims(ledger, "policy")
         self._policy = policy
         self.candidates = 0
         self.records: list[str] = []
 
-    def take(self, drafts: Iterable[CandidateDraft], passages: dict[str, Passage]) -> None:
+    def take(self, drafts: Iterable[CandidateDraft], passages: Mapping[str, Passage]) -> None:
         """Keep every draft with its decision; make records of those that activate."""
         for draft in drafts:
             passage = passages[draft.evidence.observation]
-            self._take(draft, judge(draft, passage, self._policy))
+            self._take(draft, passage, judge(draft, passage, self._policy))
 
-    def _take(self, draft: CandidateDraft, decision: Decision) -> None:
-        known = self._same(draft)
-        operation = "ADD" if known is None else "IGNORE"
-        candidate = _candidate(draft, operation)
-        number = self._memory.propose(candidate)
+    def _take(self, draft: CandidateDraft, passage: Passage, decision: Decision) -> None:
+        claim = candidate_of(draft, passage, self._memory.clock())
+        effect = self._claims.effect(claim)
+        claim = claim.model_copy(update={"operation": effect.operation})
+        number = self._memory.propose(claim)
         if number is None:
             return
         self.candidates += 1
-        if known is not None and decision.status == "active":
-            self._memory.decide(number, "rejected", "already_known", "policy")
-            return
+        if decision.status != "rejected" and effect.operation == "IGNORE":
+            decision = Decision("rejected", "already_known")
         self._memory.decide(number, decision.status, decision.reason, "policy")
         if decision.status == "active":
-            self._activate(number, candidate, draft)
+            self._activate(number, claim, effect, importance_of(draft.proposer, draft.instructed))
 
-    def _same(self, draft: CandidateDraft) -> dict[str, Any] | None:
-        """Return the active record that says the same already."""
-        same = self._memory.records(
-            "r.status = 'active' AND r.kind = ? AND r.subject IS ? AND r.key IS ? "
-            "AND r.value IS ? AND (r.value IS NOT NULL OR r.text = ?)",
-            (draft.kind, draft.subject, draft.key, draft.value, draft.text),
-        )
-        return next(iter(same), None)
-
-    def _activate(self, number: int, candidate: Candidate, draft: CandidateDraft) -> None:
-        """Make a record; where a key has one value at a time, validity decides which is live."""
-        rival = self._rival(candidate)
-        importance = EXPLICIT if draft.instructed else IMPORTANCE.get(draft.proposer, AUTOMATIC)
-        record = self._memory.activate(number, candidate, importance=importance, actor="policy")
-        self.records.append(record)
-        if rival is None:
-            return
-        start = None if candidate.valid_at is None else candidate.valid_at.model_dump()
-        late = (sort_key(start) or "") < (rival["valid_sort"] or "")
-        older, newer_start = (
-            ((record, 1), rival["valid_at"]) if late else ((rival["id"], rival["version"]), start)
-        )
-        self._memory.revise(
-            *older, action="supersede", status="superseded", actor="policy",
-            reason="a newer value of the key", invalid_at=newer_start,
-        )  # fmt: skip
-
-    def _rival(self, candidate: Candidate) -> dict[str, Any] | None:
-        if not keys.is_single_valued(candidate.key):
-            return None
-        rivals = self._memory.records(
-            "r.status = 'active' AND r.subject IS ? AND r.key = ?",
-            (candidate.subject, candidate.key),
-        )
-        return next(iter(rivals), None)
+    def _activate(self, number: int, claim: Candidate, effect: Effect, importance: float) -> None:
+        kept = self._claims.keep(number, claim, effect, importance=importance)
+        if effect.known is None:
+            self.records.append(kept.record)
 
 
-def _candidate(draft: CandidateDraft, operation: Any) -> Candidate:
-    quote = draft.evidence
+def importance_of(proposer: str, instructed: bool = False) -> float:
+    """Return how important a claim is at first, by where it came from."""
+    return EXPLICIT if instructed else IMPORTANCE.get(proposer, AUTOMATIC)
+
+
+def candidate_of(draft: CandidateDraft, passage: Passage, now: str) -> Candidate:
+    """Return the candidate of a draft; a claim without a start begins when its source was made.
+
+    A source that says it was made later than now (a clock that is wrong, a wall time of another
+    zone) must not hide the claim: it begins now.
+    """
+    valid = draft.valid_at or passage.occurred
+    if draft.valid_at is None and (valid is None or (sort_key(dict(valid)) or now) > now):
+        valid = Moment(utc=now, zone_source="utc", precision="microsecond").model_dump()
     return Candidate(
         id=draft.id,
         type=draft.type,
@@ -138,21 +126,25 @@ def _candidate(draft: CandidateDraft, operation: Any) -> Candidate:
         subject=draft.subject,
         key=draft.key,
         value=draft.value,
-        valid_at=_moment(draft.valid_at),
+        valid_at=_moment(valid),
         invalid_at=_moment(draft.invalid_at),
         due_at=_moment(draft.due_at),
         basis=draft.basis,
         sensitivity="sensitive" if draft.sensitive else "normal",
         salience=draft.salience,
         confidence=draft.confidence,
-        evidence=(
-            Evidence(
-                observation=quote.observation, quote=quote.quote, start=quote.start, end=quote.end
-            ),
-        ),
-        operation=operation,
+        evidence=_evidence(draft),
         proposer=draft.proposer,
-        created_at=now(),
+        created_at=now,
+    )
+
+
+def _evidence(draft: CandidateDraft) -> tuple[Evidence, ...]:
+    quote = draft.evidence
+    return (
+        Evidence(
+            observation=quote.observation, quote=quote.quote, start=quote.start, end=quote.end
+        ),
     )
 
 

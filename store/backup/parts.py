@@ -112,12 +112,13 @@ class _System(apsw.VFS):
 def opened_over_parts(repository: Repository, entry: Entry) -> Iterator[apsw.Connection]:
     """Open a database of a snapshot for reading; raise ``DamageError`` when it can't be read."""
     pages = _Pages(repository, entry)
-    system = _System(f"parts-{secrets.token_hex(8)}", pages)
+    name = f"parts-{secrets.token_hex(8)}"
+    system = _System(name, pages)
     try:
         connection = apsw.Connection(
             "file:/snapshot.sqlite3?immutable=1",
             flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
-            vfs=system.vfs_name,
+            vfs=name,
         )
         try:
             connection.create_scalar_function("erasing", lambda: 0, 0)

@@ -26,6 +26,18 @@ LEFT JOIN derivation d
   ON s.seq IS NULL AND d.seq = (SELECT min(seq) FROM derivation WHERE asset = a.seq)
 LEFT JOIN sighting p ON p.seq = (SELECT min(seq) FROM sighting WHERE asset = d.parent)
 """
+# Up the first derivation of each until an asset that was seen by itself; some contain themselves.
+_DEPTH = """
+WITH RECURSIVE up(asset, depth) AS (
+  SELECT ?, 0
+  UNION ALL
+  SELECT (SELECT parent FROM derivation WHERE asset = up.asset ORDER BY seq LIMIT 1), depth + 1
+  FROM up
+  WHERE depth < 64 AND NOT EXISTS (SELECT 1 FROM sighting WHERE asset = up.asset)
+    AND EXISTS (SELECT 1 FROM derivation WHERE asset = up.asset)
+)
+SELECT max(depth) FROM up
+"""
 
 
 class Assets:
@@ -231,6 +243,10 @@ class Assets:
             "asset = ?1 AND parent = ?2 AND relation = ?3 AND locator IS ?4 AND observe >= ?6)",
             (asset, parent, relation, locator, storable(name), int(observe), attempt),
         )
+
+    def depth(self, number: int) -> int:
+        """Return how many containers an asset was taken out of, 0 for one seen by itself."""
+        return count(self._database, _DEPTH, (number,))
 
     def derivations(self, parent: str) -> list[dict[str, Any]]:
         """Return what was made from an asset."""

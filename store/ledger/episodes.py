@@ -25,12 +25,13 @@ class Episodes:
 
     def put(self, episode: str, anchor: str, rule: str, fields: dict[str, Any]) -> tuple[int, bool]:
         """Append a version when anything of the episode changed; return its number and whether."""
-        known = self.get(episode)
+        self._database.execute(
+            "INSERT INTO episode (id, anchor, rule, created_at) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (id) DO NOTHING",
+            (episode, anchor, rule, now()),
+        )
+        known = None if self._database.changes() else self.get(episode)
         if known is None:
-            self._database.execute(
-                "INSERT INTO episode (id, anchor, rule, created_at) VALUES (?, ?, ?, ?)",
-                (episode, anchor, rule, now()),
-            )
             number, version = self._database.last_insert_rowid(), 0
         else:
             number, version = known["seq"], known["version"]

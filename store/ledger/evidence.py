@@ -90,16 +90,12 @@ class Evidence:
     ) -> None:  # fmt: skip
         """Record what one source says of the time of capture; lower ranks win."""
         text = canonical_text(moment)
-        known = self._database.execute(
-            "SELECT 1 FROM capture_time WHERE asset = ? AND source = ? AND moment = ?",
-            (asset, source, text),
-        ).fetchone()
-        if known is None:
-            self._database.execute(
-                "INSERT INTO capture_time (asset, moment, sort, source, rank, confidence, attempt) "
-                "VALUES (?,?,?,?,?,?,?)",
-                (asset, text, sort_key(moment), source, rank, confidence, attempt),
-            )
+        self._database.execute(
+            "INSERT INTO capture_time (asset, moment, sort, source, rank, confidence, attempt) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE NOT EXISTS (SELECT 1 FROM capture_time "
+            "WHERE asset = ?1 AND rank = ?5 AND source = ?4 AND moment = ?2)",
+            (asset, text, sort_key(moment), source, rank, confidence, attempt),
+        )
 
     def add_place(
         self, asset: int, position: tuple[float, float, float | None], source: str, attempt: int

@@ -152,8 +152,12 @@ class Memory:
         reason: str,
         pinned: bool | None = None,
         invalid_at: dict[str, Any] | None = None,
+        reopen: bool = False,
     ) -> None:
-        """Append a change of a record's state; what is left out stays as it was."""
+        """Append a change of a record's state; what is left out stays as it was.
+
+        ``reopen`` lifts an end that another claim had set.
+        """
         number = self._number("record", record)
         if number is None:
             raise NotFoundError(f"no record {record}")
@@ -164,6 +168,7 @@ class Memory:
         ).fetchone() or (0, None)
         held = kept[0] if pinned is None else int(pinned)
         closed = kept[1] if invalid_at is None else canonical_text(invalid_at)
+        closed = None if reopen else closed
         self._insert(
             "revision",
             ("record", "version", "action", "status", "pinned", "invalid_at", "actor", "reason",
@@ -217,6 +222,18 @@ class Memory:
             one["pinned"] = bool(one["pinned"])
             one["invalid_at"] = json.loads(one["invalid_at"]) if one["invalid_at"] else None
         return found
+
+    def own_ends(self, records: list[str]) -> dict[tuple[str, int], str | None]:
+        """Return the ends that versions of these records name themselves, as they sort."""
+        rows = self._database.execute(
+            "SELECT r.id, v.version, v.invalid_at FROM record_version v JOIN record r "
+            "ON r.seq = v.record WHERE r.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(records),),
+        )
+        return {
+            (record, version): sort_key(json.loads(end)) if end else None
+            for record, version, end in rows
+        }
 
     def revisions_after(self, mark: int, limit: int) -> list[tuple[int, str]]:
         """Return (number, record id) of revisions past a number, for those that follow along."""

@@ -1,4 +1,4 @@
-"""Calendars: one ``event`` observation an appointment or task, with its times as they were meant."""
+"""Calendars: one ``event`` observation an appointment or task, with times as they were meant."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,23 +68,26 @@ class _Items:
         item: _Item | None = None
         inside: list[str] = []
         for line in lines:
-            word = line.value.strip().upper()
-            if "VTIMEZONE" in inside or (line.name, word) == ("BEGIN", "VTIMEZONE"):
-                self.zones.see(line)
+            word = line.value.strip().upper() if line.name in {"BEGIN", "END"} else ""
             if line.name == "BEGIN":
                 inside.append(word)
-                if word in _ITEMS:
-                    item = _Item(word, [])
-            elif line.name == "END":
+                item = _Item(word, []) if word in _ITEMS else item
+            if "VTIMEZONE" in inside:
+                self.zones.see(line)
+            if line.name == "END":
                 if item is not None and word == item.kind:
                     yield item
                     item = None
                 del inside[_last(inside, word) :]
-            elif item is not None and inside[-1:] == [item.kind] and len(item.lines) < MAX_LINES:
-                item.lines.append(line)
+            elif item is not None:
+                self._keep(line, item, inside)
         if item is not None and item.lines:
             self.cut_off = True
             yield item
+
+    def _keep(self, line: ContentLine, item: _Item, inside: list[str]) -> None:
+        if inside[-1:] == [item.kind] and line.name != "BEGIN" and len(item.lines) < MAX_LINES:
+            item.lines.append(line)
 
 
 def _last(names: list[str], wanted: str) -> int:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from muniment.adapters.formats.mail.content_lines import ContentLine
 from muniment.adapters.media.moments import moment_of
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 MAX_ZONES, MAX_ZONE_LINES = 200, 2000
 _TIME = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d):?(\d\d)?(Z)?)?")
-_DURATION = re.compile(r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,5})M)?(?:\d+S)?)?")
+_DURATION = re.compile(
+    r"P(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,5})M)?(?:\d+S)?)?"
+)
 _UNITS = {"YEARLY": "year", "MONTHLY": "month", "WEEKLY": "week", "DAILY": "day", "HOURLY": "hour",
           "MINUTELY": "minute", "SECONDLY": "second"}  # fmt: skip
 _DAYS = {"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday",
@@ -82,7 +84,7 @@ class Zones:
         from icalendar import Timezone
 
         try:
-            zone = Timezone.from_ical("\r\n".join(lines))
+            zone = cast("Timezone", Timezone.from_ical("\r\n".join(lines)))
             made: tzinfo = zone.to_tz(lookup_tzid=False)
             made.utcoffset(datetime(2000, 1, 1))  # noqa: DTZ001 (asked in its own wall time)
         except Exception:  # definitions are written by hand, and the library trusts them
@@ -124,10 +126,10 @@ def recurrence_words(rules: list[str]) -> str:
 
 
 def _rule_words(rule: str) -> str:
-    parts = dict(
-        (name.strip().upper(), value.strip())
+    parts = {
+        name.strip().upper(): value.strip()
         for name, _, value in (part.partition("=") for part in rule[:1000].split(";"))
-    )
+    }
     unit = _UNITS.get(parts.get("FREQ", "").upper())
     if unit is None:
         return ""

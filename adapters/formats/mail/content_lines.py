@@ -83,7 +83,8 @@ def _parsed(line: str) -> ContentLine | None:
     name = _NAME.match(line)
     if name is None:
         return None
-    at, parameters = name.end(), {}
+    at = name.end()
+    parameters: dict[str, str] = {}
     while match := _PARAMETER.match(line, _past_empty(line, at)):
         word, value = match[1].upper(), (match[2] or "").strip('"')
         if match[2] is None and word in {"QUOTED-PRINTABLE", "BASE64"}:

@@ -45,22 +45,21 @@ class Threads:
     def key(self, thread: Thread) -> str | None:
         """Return a stable key, or null when nothing tells."""
         known = [self._by_id[parent] for parent in thread.parents if parent in self._by_id]
-        if known:
-            key = known[0]
-        elif thread.parents:
-            key = f"mail:{thread.parents[0]}"
-        elif thread.is_reply and thread.subject:
-            key = self._by_subject.get(thread.subject, f"subject:{thread.subject[:200]}")
-        elif thread.own:
-            key = f"mail:{thread.own}"
-        else:
-            key = f"subject:{thread.subject[:200]}" if thread.subject else None
+        key = known[0] if known else self._first_seen(thread)
         if key is not None and len(self._by_id) < MAX_REMEMBERED:
             for name in (thread.own, *thread.parents):
                 if name:
                     self._by_id.setdefault(name, key)
             self._by_subject.setdefault(thread.subject, key)
         return key
+
+    def _first_seen(self, thread: Thread) -> str | None:
+        if thread.parents:
+            return f"mail:{thread.parents[0]}"
+        by_subject = f"subject:{thread.subject[:200]}" if thread.subject else None
+        if thread.is_reply and by_subject:
+            return self._by_subject.get(thread.subject, by_subject)
+        return f"mail:{thread.own}" if thread.own else by_subject
 
 
 def findings(mail: Mail, index: int, threads: Threads) -> Iterator[Finding]:

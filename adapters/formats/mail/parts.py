@@ -81,7 +81,8 @@ def _shown(message: Message, found: Contents) -> Iterator[Message]:
 
 def _children(part: Message) -> list[Message]:
     payload = part.get_payload()
-    return [child for child in payload if isinstance(child, Message)] if isinstance(payload, list) else []  # fmt: skip
+    found = payload if isinstance(payload, list) else []
+    return [child for child in found if isinstance(child, Message)]
 
 
 def _alternatives(variants: list[Message]) -> list[Message]:

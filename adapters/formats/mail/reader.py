@@ -11,7 +11,7 @@ from muniment.adapters.formats.mail.drafts import Mail, Threads, findings
 from muniment.adapters.formats.mail.headers import people, sent_at, text_of, thread_of
 from muniment.adapters.formats.mail.mailbox import Oversized, split_mailbox
 from muniment.adapters.formats.mail.parts import contents
-from muniment.adapters.ports import Draft, Finding, Outcome, Source, TimeClaim, Tools
+from muniment.adapters.ports import Derived, Draft, Finding, Outcome, Source, TimeClaim, Tools
 from muniment.store.errors import InputError
 
 # A message is held in memory several times over while it is taken apart.
@@ -29,7 +29,7 @@ class MailReader:
         """Yield each message and its attachments; a single one also claims its time.
 
         Raises ``InputError`` ``unreadable`` or ``too_large``. Ends ``encrypted`` when the one body
-        is, else ``partial`` with ``encrypted_parts`` or ``broken_messages``.
+        is, else ``partial`` with ``encrypted_parts``, ``broken_messages`` or ``depth_limit``.
         """
         ending = _Ending()
         threads = Threads()
@@ -38,6 +38,9 @@ class MailReader:
             if source.media_type != MAILBOX and index == 0 and mail.sent:
                 yield TimeClaim(mail.sent, "header", 1.0 if mail.sent.utc else 0.8)
             for finding in findings(mail, index, threads):
+                if isinstance(finding, Derived) and source.depth >= tools.limits.max_depth:
+                    ending.too_deep += 1
+                    continue
                 ending.found += isinstance(finding, Draft)
                 yield finding
         if outcome := ending.outcome():
@@ -48,6 +51,7 @@ class _Ending:
     def __init__(self) -> None:
         self.found = 0
         self.broken = 0
+        self.too_deep = 0
         self._sealed = 0
         self._bodies = 0
 
@@ -58,10 +62,12 @@ class _Ending:
 
     def outcome(self) -> Outcome | None:
         if self._sealed:
-            status = "partial" if self._bodies else "encrypted"
-            return Outcome(status, "encrypted_parts", f"{self._sealed} messages are encrypted")
+            words = f"{self._sealed} messages are encrypted"
+            return Outcome("partial" if self._bodies else "encrypted", "encrypted_parts", words)
         if self.broken:
             return Outcome("partial", "broken_messages", f"{self.broken} could not be read whole")
+        if self.too_deep:
+            return Outcome("partial", "depth_limit", f"{self.too_deep} attachments lie too deep")
         return None if self.found else Outcome("empty", "no_text", "no message says anything")
 
 

@@ -45,7 +45,9 @@ class DocxReader:
                 for draft in written.drafts(path, {} if kind == "body" else {"part": kind}):
                     found = True
                     yield draft
-            for picture in Embedded(package).under(("word/media/", "word/embeddings/")):
+            for picture in Embedded(package, files=source.depth < tools.limits.max_depth).under(
+                ("word/media/", "word/embeddings/")
+            ):
                 found = True
                 yield picture
         if broken:

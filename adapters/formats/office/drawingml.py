@@ -49,7 +49,7 @@ def diagram_text(root: "Element") -> str:
     written = Written()
     for paragraph in root.iter(f"{_A}p"):
         written.paragraph(_paragraph(paragraph))
-    rows = []
+    rows: list[list[str]] = []
     for series in root.iter(f"{_C}ser"):
         names = _values(series.find(f"{_C}tx"))
         labels = _values(series.find(f"{_C}cat"))

@@ -16,10 +16,11 @@ _HEAD = 64 * 1024
 
 
 class Embedded:
-    """Hands out each embedded file of a package once."""
+    """Hands out each embedded file of a package once; ``files`` false leaves all but pictures."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, *, files: bool = True) -> None:
         self._package = package
+        self._files = files
         self._given: set[str] = set()
 
     def under(self, folders: Iterable[str]) -> Iterator[Derived]:
@@ -42,6 +43,8 @@ class Embedded:
             return
         kind = by_magic(data[:_HEAD], data[-_HEAD:])
         if kind is None or kind.family in {"office.legacy", "binary", "font"}:
+            return
+        if kind.family != "image" and not self._files:
             return
         relation = "embedded_image" if kind.family == "image" else "attachment"
         file = name.rpartition("/")[2]

@@ -16,7 +16,9 @@ _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
 _MARKS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 # What is not part of the sentence that it stands in, or is not shown.
-_APART = frozenset((f"{_TEXT}note", f"{_OFFICE}annotation", f"{_DRAW}frame", f"{_DRAW}custom-shape"))
+_APART = frozenset(
+    (f"{_TEXT}note", f"{_OFFICE}annotation", f"{_DRAW}frame", f"{_DRAW}custom-shape")
+)
 _UNSEEN = frozenset(
     (
         *(f"{_TEXT}tracked-changes", f"{_TEXT}ruby-text", f"{_TEXT}note-citation"),
@@ -24,7 +26,9 @@ _UNSEEN = frozenset(
         *(f"{_TEXT}table-of-content-source", f"{_PRESENTATION}notes"),
     )
 )
-_ROWS = frozenset(f"{_TABLE}{name}" for name in ("table-rows", "table-header-rows", "table-row-group"))
+_ROWS = frozenset(
+    f"{_TABLE}{name}" for name in ("table-rows", "table-header-rows", "table-row-group")
+)
 _CELLS = frozenset((f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"))
 _MAX_DEPTH = 200
 # A filled cell that claims to stand this often in a row is formatting.

@@ -2,9 +2,8 @@
 
 import contextlib
 import posixpath
-import zipfile
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from muniment.adapters.formats.unpacking import is_encrypted, open_zip, unpacking
@@ -66,7 +65,7 @@ class Package:
             return self._zip.read(self._members[name])
 
     @contextlib.contextmanager
-    def stream(self, name: str) -> "Iterator[zipfile.ZipExtFile]":
+    def stream(self, name: str) -> "Iterator[IO[bytes]]":
         """Open a part for reading piece by piece."""
         if name not in self._members:
             raise InputError(f"it has no part {name}", code="no_such_member")

@@ -35,7 +35,7 @@ class PptxReader:
             core = properties(package.xml_or_none(PROPERTIES))
             yield from findings(core, MemberLocator(path=PROPERTIES))
             slides = _slides(package)
-            reading = _Reading(package)
+            reading = _Reading(package, files=source.depth < tools.limits.max_depth)
             for number, path in enumerate(slides[: tools.limits.max_pages], 1):
                 yield from reading.slide(number, path)
         if reading.broken:
@@ -50,10 +50,10 @@ class PptxReader:
 class _Reading:
     """One pass over the slides; one that fails takes no other with it."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, *, files: bool) -> None:
         self._package = package
         self._slides = Slides()
-        self._embedded = Embedded(package)
+        self._embedded = Embedded(package, files=files)
         self._pictures = False
         self.broken: list[str] = []
 

@@ -33,7 +33,7 @@ def properties(root: "Element | None") -> dict[str, str]:
     """Return the texts of the elements of a properties part, by their names without namespace."""
     found: dict[str, list[str]] = {}
     for element in root.iter() if root is not None else ():
-        if isinstance(element.tag, str) and element.text and element.text.strip():
+        if element.text and element.text.strip():
             name = element.tag.rpartition("}")[2]
             found.setdefault(name, []).append(" ".join(element.text.split())[:_CHARACTERS])
     return {name: ", ".join(dict.fromkeys(values)) for name, values in found.items()}

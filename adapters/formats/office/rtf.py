@@ -27,7 +27,8 @@ class RtfReader:
 
         document = document_of(source, tools.limits)
         start = CharLocator(start=0, end=0, line_start=1, line_end=1)
-        yield from findings(document.properties, start)
+        facts = {name: value for name, value in document.properties.items() if value}
+        yield from findings(facts, start)
         found = False
         for passage in passages([document.text]):
             found = True

@@ -8,7 +8,8 @@ from muniment.adapters.formats.chats.message import clean
 from muniment.adapters.formats.office.written import Written
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)",
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])"
+    rb"|([{}])|[\r\n]+|([^\\{}\r\n]+)",
     re.DOTALL,
 )
 # Groups whose words are not of the text.
@@ -111,8 +112,7 @@ class _Parser:
             self._stack.append(self._group)
         elif brace == b"}" and self._stack:
             if self._group.fact and self._group.fact != self._stack[-1].fact:
-                if fact := self._taken().strip():
-                    self._document.properties[self._group.fact] = fact
+                self._document.properties[self._group.fact] = self._taken().strip()
             self._group = self._stack.pop()
 
     def _symbol(self, symbol: bytes) -> None:
@@ -138,8 +138,12 @@ class _Parser:
         elif word in _FACTS and self._group.fact:
             self._group = replace(self._group, fact=_FACTS[word])
         else:
-            self._layout(word, number) or self._characters(word, number)
+            self._other(word, number)
         return 0
+
+    def _other(self, word: str, number: int | None) -> None:
+        if not self._layout(word, number):
+            self._characters(word, number)
 
     def _layout(self, word: str, number: int | None) -> bool:
         if word in {"par", "sect", "page"}:

@@ -1,4 +1,4 @@
-"""Excel workbooks: cells as they were last calculated, row by row, however wide they claim to be."""
+"""Excel workbooks: cells as they were last calculated, however wide a sheet claims to be."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -47,7 +47,9 @@ class XlsxReader:
                         yield draft
                 except InputError as fault:
                     broken.append(f"{name}: {fault.message}")
-            for picture in Embedded(package).under(("xl/media/", "xl/embeddings/")):
+            for picture in Embedded(package, files=source.depth < tools.limits.max_depth).under(
+                ("xl/media/", "xl/embeddings/")
+            ):
                 found = True
                 yield picture
         if ending := _ending(budget, tools.limits, broken, found=found):
