@@ -1,6 +1,6 @@
 # Every target makes ready what it needs. `make demo` and `make test` work on a bare Debian 12 as root.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-recall lock samples docs clean
+.PHONY: help setup demo test lint format bench bench-recall corpus lock samples docs clean
 
 PYTHON ?=
 BIN := .venv/bin
@@ -35,6 +35,9 @@ bench: setup  ## measure the costs that the documentation promises; ARGS="--grow
 
 bench-recall: setup  ## measure retrieval on public sets beside the checkout
 	$(BIN)/python tests/bench/bench_recall.py $(ARGS)
+
+corpus: setup  ## ingest the public files beside the checkout, twice
+	$(BIN)/python tests/bench/corpus.py $(ARGS)
 
 lock: setup  ## resolve the dependencies again; ARGS="--upgrade" takes newer ones
 	.ci/lock.sh $(ARGS)

@@ -72,6 +72,8 @@ def _member(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
     if inner is not None and inner["type"] == "char":
         span = inner["start"], inner["end"]
         return _write_text(resolve.part_words(source, path, *span, limits), target)
+    if inner is not None and resolve.is_reread(source.family):
+        return _reread(source, cited, target, limits)
     if inner is not None:
         raise InputError("a place in a member can't be extracted", code="not_extractable")
     data = resolve.member_at(source, path, limits)
@@ -125,7 +127,7 @@ def _clip(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
     span = {"ss": f"{start / 1000:.3f}", "t": f"{max(1, end - start) / 1000:.3f}"}
     if found.video is None and found.audio is None:
         raise InputError("it has neither sound nor picture", code="not_extractable")
-    output: dict[str, Any] = {"map": [f"0:{s.index}" for s in (found.video, found.audio) if s]}
+    output: dict[str, Any] = {"streams": [s.index for s in (found.video, found.audio) if s]}
     kind = "video/mp4" if found.video else "audio/wav"
     output |= {"format": "mp4", "pix_fmt": "yuv420p"} if found.video else {"format": "wav"}
     made = source.scratch / "clip"

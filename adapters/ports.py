@@ -136,6 +136,16 @@ class PlaceClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class Print:
+    """A fingerprint of decoded content, ``measure:digits`` (:mod:`muniment.adapters.media.prints`),
+    by which near-duplicates are told; ``kind`` is ``picture``, ``sound`` or ``frames``.
+    """
+
+    kind: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How reading ended when it was not plainly ``ok``; the last finding of a reader, if any."""
 
@@ -144,7 +154,7 @@ class Outcome:
     message: str = ""
 
 
-Finding: TypeAlias = Draft | Derived | TimeClaim | PlaceClaim | Outcome
+Finding: TypeAlias = Draft | Derived | TimeClaim | PlaceClaim | Print | Outcome
 
 
 # --- models ------------------------------------------------------------------------------------
@@ -356,7 +366,8 @@ class ReaderSpec:
     ``families``: sniffed families that it reads. ``lane``: the process that it runs in:
     ``inline`` (parent; light text only), ``parse`` (worker, no model), ``ocr``, ``transcribe``.
     ``kinds``: the observation kinds that it covers. ``roles``: model roles whose fingerprints are
-    part of its own. ``target``: ``module:Class``.
+    part of its own. ``target``: ``module:Class``. ``formats``, ``locators``, ``library`` and
+    ``limits`` are words for the reference.
     """
 
     name: str
@@ -367,5 +378,6 @@ class ReaderSpec:
     target: str
     roles: tuple[str, ...] = ()
     formats: str = ""
+    locators: str = ""
     library: str = ""
     limits: str = ""

@@ -191,17 +191,27 @@ def cell(text: str) -> str:
 
 def commands() -> str:
     """Return the page of commands, in the order of ``--help``."""
-    shared = {parameter.name for parameter in cli.params}
     page = COMMANDS + table(cli.params)
     for name in cli.list_commands(CONTEXT):
         command = cli.get_command(CONTEXT, name)
         if command is None or command.hidden:
             continue
-        arguments = [p for p in command.params if isinstance(p, click.Argument)]
-        usage = " ".join(["muniment", name, *(p.make_metavar(CONTEXT) for p in arguments)])
-        own = [p for p in command.params if p.name not in shared]
-        page += f"## {name}\n\n`{usage}`\n\n{explained(command)}\n\n{table(own)}"
+        page += section(name, command)
+        if isinstance(command, click.Group):
+            members = command.commands.items()
+            page += "".join(section(f"{name} {verb}", one) for verb, one in members)
     return page.rstrip("\n") + "\n"
+
+
+def section(name: str, command: click.Command) -> str:
+    """Return what the page says of one command."""
+    shared = {parameter.name for parameter in cli.params}
+    arguments = [p.make_metavar(CONTEXT) for p in command.params if isinstance(p, click.Argument)]
+    if isinstance(command, click.Group):
+        arguments = ["|".join(command.commands)]
+    usage = " ".join(["muniment", name, *arguments])
+    own = [p for p in command.params if p.name not in shared]
+    return f"## {name}\n\n`{usage}`\n\n{explained(command)}\n\n{table(own)}"
 
 
 def configuration() -> str:

@@ -34,7 +34,9 @@ class Orders:
     dry_run: bool = False
     retry_failed: bool = False
     embeddings: bool = True
+    allow_forgotten: bool = False
     time_limit: float | None = None
+    stop: Callable[[], bool] = lambda: False
 
 
 def perform(session: Session, orders: Orders) -> tuple[Tally, ExitCode]:
@@ -90,7 +92,9 @@ def _run(session: Session, ledger: Ledger, tally: Tally, orders: Orders, folder:
         limits=_limits(settings.tables.get("limits", {})),
         retry_failed=orders.retry_failed,
         embeddings=orders.embeddings,
+        allow_forgotten=orders.allow_forgotten,
         deadline=None if limit is None else time.monotonic() + limit,
+        stop=orders.stop,
     )
 
 
@@ -119,23 +123,26 @@ def _register(run: Run, orders: Orders, _session: Session) -> None:
 def _observe(run: Run, _orders: Orders, session: Session) -> None:
     from muniment.pipeline.executor import InProcess, Pool
     from muniment.pipeline.stages.observe import Observation, setup_of
+    from muniment.pipeline.stages.relate import Relations
 
     models = models_of(session)
     setup = setup_of(run, models)
     with Pool(setup, run.settings.jobs, tick=run.progress.tick) as pool:
         Observation(run, models, InProcess(setup), pool).observe()
+    if not run.out_of_time:  # what belongs together is known only of what has been read
+        Relations(run).relate()
 
 
 def _group(run: Run, _orders: Orders, _session: Session) -> None:
     from muniment.pipeline.stages.group import Groups
 
-    Groups(run).group()
+    Groups(run.ledger, run.tally).group()
 
 
-def _propose(run: Run, _orders: Orders, _session: Session) -> None:
+def _propose(run: Run, _orders: Orders, session: Session) -> None:
     from muniment.pipeline.stages.propose import propose
 
-    propose(run)
+    propose(run, models_of(session))
 
 
 def _index(run: Run, orders: Orders, session: Session) -> None:
@@ -171,7 +178,7 @@ def embedder_of(session: Session) -> "Embedder":
     """Load the configured embedder."""
     from muniment.adapters import registry
 
-    embedder: Embedder = registry.model("embed", models_of(session))
+    embedder: Embedder = registry.model("embed", models_of(session), session.calls.append)
     return embedder
 
 

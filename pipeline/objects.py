@@ -38,6 +38,8 @@ def _asset(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
         "captured": times[0] if times else None,
         "captured_claims": times,
         "place": ledger.evidence.place(ref.id),
+        "links": ledger.links.of(ref.id),
+        "near_duplicates": ledger.duplicates.like(ref.id),
         "sightings": [_sighting(found) for found in ledger.assets.sightings(ref.id)],
         "attempts": ledger.attempts.latest(row.seq),
         "derived_assets": [
@@ -91,7 +93,7 @@ def _overlapping(ledger: Ledger, episode: dict[str, Any]) -> tuple[str, ...]:
             other["source"],
             sort_key(other["start"]),
             sort_key(other["end"] or other["start"]),
-        )  # fmt: skip
+        )
         for other in same
     ]
     return overlapping(spans).get(episode["id"], ())
@@ -120,6 +122,30 @@ def _candidate(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
 
 def _run(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     return next((found for found in ledger.attempts.runs() if found["id"] == ref.id), None)
+
+
+def _session(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    from muniment.pipeline.agent.sessions import document
+
+    return document(ledger, ref.id)
+
+
+def _event(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    event = ledger.sessions.event(ref.id)
+    if event is None:
+        return None
+    rows = [] if event.asset is None else list(ledger.evidence.of_asset(event.asset))
+    fragment = json.loads(event.fragment) if event.fragment else {}
+    return {
+        "id": event.id,
+        "session": event.session,
+        "asset": event.asset,
+        "role": rows[0].role if rows else fragment.get("role"),
+        "text": "".join(row.text for row in rows) or fragment.get("text"),
+        "unfinished": event.asset is None,
+        "taken_in_at": event.at,
+        "observations": [f"observation:{row.id}" for row in rows],
+    }
 
 
 def _evidence(ledger: Ledger, evidence: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -153,4 +179,6 @@ _DESCRIBERS = {
     "record": _record,
     "candidate": _candidate,
     "run": _run,
+    "session": _session,
+    "event": _event,
 }

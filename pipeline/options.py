@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -10,6 +10,7 @@ import click
 from muniment.pipeline.output import Output
 
 if TYPE_CHECKING:
+    from muniment.adapters.ports import ModelCall
     from muniment.pipeline.settings import Settings
     from muniment.pipeline.workspace import Workspace
 
@@ -52,6 +53,7 @@ class Session:
     def __init__(self, flags: dict[str, Any] | None = None) -> None:
         self._flags = flags or {}
         self._settings: Settings | None = None
+        self.calls: list[ModelCall] = []  # audit rows of remote calls, not kept yet
 
     def add(self, flags: dict[str, Any]) -> None:
         """Let flags after the command beat those before it."""
@@ -82,6 +84,18 @@ class Session:
         return Workspace(self.settings)
 
 
+def _keep_calls(session: Session) -> None:
+    """Leave a row of every remote call; where the store is busy, say that it could not be."""
+    from muniment.store.errors import MunimentError
+
+    try:
+        with session.workspace().writing() as ledger, ledger.unit():
+            ledger.audit.keep(session.calls)
+    except MunimentError as error:
+        session.output.warn(f"{len(session.calls)} model calls left no row: {error.message}")
+    session.calls.clear()
+
+
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command that takes the global options and gets the session first."""
 
@@ -91,8 +105,26 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], clic
         def run(context: click.Context, /, **flags: Any) -> Any:
             session = context.ensure_object(Session)
             session.add({key: flags.pop(key) for key in _NAMES})
-            return function(session, **flags)
+            try:
+                return function(session, **flags)
+            finally:
+                if session.calls:
+                    _keep_calls(session)
 
-        return click.command(name, **attributes)(global_options(run))
+        decorate: Callable[[Callable[..., Any]], click.Command] = click.command(name, **attributes)
+        return decorate(global_options(run))
 
     return wrap
+
+
+def group(name: str, members: Mapping[str, click.Command], help_text: str) -> click.Group:
+    """Make a command of commands; the global options may stand before or after each of them."""
+
+    @click.pass_context
+    def run(context: click.Context, /, **flags: Any) -> None:
+        context.ensure_object(Session).add(flags)
+
+    made: click.Group = click.group(name, help=help_text)(global_options(run))
+    for member, one in members.items():
+        made.add_command(one, member)
+    return made

@@ -58,6 +58,11 @@ class Output:
         else:
             write(sys.stdout, text if text.endswith("\n") or not text else text + "\n")
 
+    def report(self, document: Any, text: str, *, well: bool = True) -> None:
+        """Print what was done; under ``-q`` only when something is not well, or as a document."""
+        if self.as_json or not self.quiet or not well:
+            self.answer(document, text)
+
     def document(self, document: Any) -> None:
         """Print one JSON document on one line."""
         write(sys.stdout, to_json(document) + "\n")

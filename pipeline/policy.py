@@ -30,24 +30,27 @@ SUPPORTED_RULES = frozenset(
         "lesson",
     }
 )
+LEAST_CONFIDENCE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the owner lets activate unasked: proposals of one proposer and kind, sure enough.
+    """What the owner lets activate unasked: proposals of a proposer, kind and origin, sure enough.
 
-    ``proposer`` and ``kind`` may be ``*``.
+    ``proposer``, ``kind`` and ``origin`` may be ``*``.
     """
 
     proposer: str
     kind: str = "*"
-    least_confidence: float = 0.9
+    least_confidence: float = LEAST_CONFIDENCE
+    origin: str = "*"
 
-    def covers(self, candidate: CandidateDraft) -> bool:
+    def covers(self, candidate: CandidateDraft, origin: str | None = None) -> bool:
         """Tell whether a candidate falls under it; unknown confidence never does."""
         return (
             self.proposer in ("*", candidate.proposer)
             and self.kind in ("*", candidate.kind)
+            and self.origin in ("*", origin)
             and candidate.confidence > 0.0
             and candidate.confidence >= self.least_confidence
         )
@@ -69,8 +72,8 @@ class Decision:
     reason: str
 
 
-def decide(candidate: CandidateDraft, policy: Policy) -> Decision:
-    """Decide on a candidate that has passed the guards.
+def decide(candidate: CandidateDraft, policy: Policy, origin: str | None = None) -> Decision:
+    """Decide on a candidate that has passed the guards; ``origin`` is its source's.
 
     A name or form of address activates by the owner's own instruction only, whatever the policy
     allows.
@@ -80,7 +83,7 @@ def decide(candidate: CandidateDraft, policy: Policy) -> Decision:
         return Decision("pending", "name_needs_instruction")
     if explicit and candidate.rule.rpartition(".")[2] in policy.rules:
         return Decision("active", "explicit_statement")
-    if any(allowance.covers(candidate) for allowance in policy.allowances):
+    if any(allowance.covers(candidate, origin) for allowance in policy.allowances):
         return Decision("active", "policy_allows")
     if explicit:
         return Decision("pending", "rule_not_supported")
@@ -90,4 +93,6 @@ def decide(candidate: CandidateDraft, policy: Policy) -> Decision:
 def judge(candidate: CandidateDraft, passage: Passage, policy: Policy) -> Decision:
     """Run the guards, then the policy: rejected with the guard's reason, else as decided."""
     reason = reject_reason(candidate, passage)
-    return Decision("rejected", reason) if reason is not None else decide(candidate, policy)
+    if reason is not None:
+        return Decision("rejected", reason)
+    return decide(candidate, policy, passage.origin)

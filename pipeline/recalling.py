@@ -1,18 +1,81 @@
-"""Answer a question as a session asks it: refresh the index, recall, render."""
+"""Answer questions as a session asks them: refresh the index once, then recall, search, explain."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.flow import embedder_of
-from muniment.pipeline.recall.answer import recall
+from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
 from muniment.pipeline.stages.index import open_live, refresh
 from muniment.store.times import now
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muniment.adapters.ports import Embedder
     from muniment.pipeline.options import Session
+    from muniment.store.index.fts import TextIndex
+    from muniment.store.ledger import Ledger
+
+# Texts that are embedded on the way to an answer; more wait for the index stage.
+_MOST_VECTORS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A scope that is open for questions; ``notes`` say what the index could not do."""
+
+    ledger: "Ledger"
+    index: "TextIndex"
+    cache: "Path"
+    embedder: "Embedder | None"
+    notes: list[str]
+
+    def recall(self, request: Request) -> tuple[dict[str, Any], str]:
+        """Return the pack of a request, and the same as Markdown."""
+        pack = recall(
+            self.ledger, self.index, request,
+            clock=now, embedder=self.embedder, cache=self.cache, notes=self.notes,
+        )  # fmt: skip
+        return pack, render(pack)
+
+    def search(self, request: Request, limit: int) -> list[dict[str, Any]]:
+        """Return ranked hits without packing."""
+        return search_hits(
+            self.ledger, self.index, request,
+            clock=now, limit=limit, embedder=self.embedder, cache=self.cache,
+        )  # fmt: skip
+
+    def explain(self, request: Request, limit: int) -> dict[str, Any]:
+        """Return what every signal found and what became of it."""
+        from muniment.pipeline.recall.explain import explain
+
+        return explain(
+            self.ledger, self.index, request,
+            clock=now, limit=limit, embedder=self.embedder, cache=self.cache,
+        )  # fmt: skip
+
+
+@contextmanager
+def reading(session: "Session", *, semantic: bool) -> Iterator[Reading]:
+    """Open the scope with its index brought up to date."""
+    workspace = session.workspace()
+    with workspace.reading() as ledger:
+        embedder = embedder_of(session) if semantic else None
+        refreshed = refresh(
+            ledger, ledger.paths.index, workspace.cache,
+            embedder=embedder, most_vectors=_MOST_VECTORS,
+        )  # fmt: skip
+        index = open_live(ledger.paths.index)
+        try:
+            notes = [refreshed.skipped] if refreshed.skipped else []
+            yield Reading(ledger, index, workspace.cache, embedder, notes)
+        finally:
+            index.close()
 
 
 def request_of(query: str, asked: Mapping[str, Any]) -> Request:
@@ -22,7 +85,7 @@ def request_of(query: str, asked: Mapping[str, Any]) -> Request:
         kinds=tuple(asked.get("kind") or ()),
         media=tuple(asked.get("media") or ()),
         since=_instant(asked.get("since")),
-        until=_instant(asked.get("until")),
+        until=_instant(asked.get("until"), end=True),
         as_of=_instant(asked.get("as_of")),
         known_at=_instant(asked.get("known_at")),
         include_history=asked.get("include_history", False),
@@ -36,25 +99,17 @@ def request_of(query: str, asked: Mapping[str, Any]) -> Request:
     return Request(query, budget, filters, asked.get("fusion", "weighted"), semantic)
 
 
-def _instant(text: str | None) -> str | None:
-    return None if text is None else instant(text)
+def named(request: Request, query_id: str | None, query: str) -> Request:
+    """Return the same request for another query."""
+    return replace(request, query=query, query_id=query_id)
+
+
+def _instant(text: str | None, *, end: bool = False) -> str | None:
+    return None if text is None else instant(text, end=end)
 
 
 def answer(session: "Session", query: str, asked: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the pack of a question, and the same as Markdown."""
     request = request_of(query, asked)
-    workspace = session.workspace()
-    with workspace.reading() as ledger:
-        folder = ledger.paths.index
-        refreshed = refresh(ledger, folder, workspace.cache)
-        embedder = embedder_of(session) if request.semantic == "on" else None
-        index = open_live(folder)
-        try:
-            notes = [refreshed.skipped] if refreshed.skipped else []
-            pack = recall(
-                ledger, index, request,
-                clock=now, embedder=embedder, cache=workspace.cache, notes=notes,
-            )  # fmt: skip
-        finally:
-            index.close()
-    return pack, render(pack)
+    with reading(session, semantic=request.semantic == "on") as opened:
+        return opened.recall(request)

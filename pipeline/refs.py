@@ -7,9 +7,10 @@ from typing import NamedTuple
 from muniment.store.errors import NotFoundError, UsageError
 from muniment.store.ledger import Ledger
 
-KINDS = ("asset", "observation", "episode", "candidate", "record", "run")
+KINDS = ("asset", "observation", "episode", "candidate", "record", "run", "session", "event")
 _PREFIXES = {"obs": "observation", "ep": "episode", "cand": "candidate", "rec": "record",
              "run": "run"}  # fmt: skip
+_NAMED_BY_HOSTS = {"session", "event"}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -30,6 +31,8 @@ def resolve(ledger: Ledger, text: str) -> Ref:
     kind, _, rest = text.partition(":")
     if _DIGEST.fullmatch(text):
         return Ref("asset", text)
+    if kind in _NAMED_BY_HOSTS and rest:
+        return Ref(kind, rest)  # whatever characters the host chose
     if kind in KINDS and rest:
         identity, _, version = rest.partition("@")
         if version and not version.isdecimal():

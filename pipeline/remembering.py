@@ -9,21 +9,15 @@ from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quot
 from muniment.pipeline.proposers.rules import RulesProposer
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.stages.propose import Proposals
-from muniment.pipeline.stages.run import new_run_id
-from muniment.store.assets import Taken
+from muniment.pipeline.statements import add_statement, statement_observation, statement_passage
 from muniment.store.errors import UsageError
-from muniment.store.ids import asset_id
 from muniment.store.ledger import Ledger
-from muniment.store.ledger.evidence import observation_id
-from muniment.store.records import CharLocator, Moment, Observation, Producer
-from muniment.store.times import now
+from muniment.store.records import Moment, Observation
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
 
 MOST_CHARACTERS = 16_000
-FAMILY = "statement"  # read here and by no reader
-PRODUCER = Producer(adapter="remember", version="1", role="statement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +39,7 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
             hint=f"give 1 to {MOST_CHARACTERS} characters, or ingest a file",
         )
     workspace = session.workspace()
-    observation = _observation(text)
+    observation = statement_observation(text)
     if dry_run:
         with workspace.planning() as ledger:
             return _document(ledger, observation, "planned")
@@ -54,8 +48,8 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
         if known["records"]:
             return known
         with ledger.unit():
-            _add(ledger, observation)
-            passage = _passage(observation)
+            add_statement(ledger, observation, "remember")
+            passage = statement_passage(observation)
             proposals = Proposals(ledger, Policy())
             proposals.take(_drafts(passage, statement), {observation.id: passage})
         return _document(ledger, observation, "created")
@@ -72,58 +66,6 @@ def _document(ledger: Ledger, observation: Observation, status: str) -> dict[str
         "observation": f"observation:{observation.id}",
         "records": [f"record:{found['id']}@{found['version']}" for found in records],
     }
-
-
-def _observation(text: str) -> Observation:
-    asset = asset_id(text.encode("utf-8", "surrogatepass"))
-    lines = text.count("\n") + 1
-    locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
-    said = now()
-    return Observation(
-        id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, 0),
-        asset=asset,
-        kind="message",
-        text=text,
-        locator=locator,
-        producer=PRODUCER.fingerprint,
-        confidence=1.0,
-        origin="user",
-        role="user",
-        occurred=Moment(utc=said, zone_source="utc", precision="microsecond"),
-        created_at=said,
-    )
-
-
-def _add(ledger: Ledger, observation: Observation) -> None:
-    run = new_run_id()
-    data = observation.text.encode("utf-8", "surrogatepass")
-    ledger.attempts.start_run(run, "remember")
-    number, new = ledger.assets.add(Taken(observation.asset, len(data), data, data))
-    if new:
-        ledger.assets.add_type(number, "text/plain", FAMILY, "1")
-    ledger.assets.see(
-        (number, observation.asset), b"remember:" + observation.asset.encode(),
-        source="remember", origin="user", size=len(data), run=run,
-    )  # fmt: skip
-    attempt = ledger.attempts.add(
-        number, "remember", PRODUCER.adapter, PRODUCER.fingerprint, status="ok", run=run
-    )
-    producer, fingerprint = ledger.evidence.producer(PRODUCER)
-    ledger.evidence.add([observation], number, {fingerprint: producer}, attempt)
-    ledger.attempts.end_run(run, 0, {"remembered": 1})
-
-
-def _passage(observation: Observation) -> Passage:
-    said = observation.occurred
-    return Passage(
-        observation=observation.id,
-        text=observation.text,
-        kind="message",
-        origin="user",
-        role="user",
-        occurred=None if said is None else said.model_dump(),
-        instant=None if said is None else said.utc,
-    )
 
 
 def _drafts(passage: Passage, statement: Statement) -> Iterator[CandidateDraft]:

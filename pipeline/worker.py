@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from muniment.adapters.models.references import referring
 from muniment.adapters.ports import Finding, Limits, ModelCall
 from muniment.pipeline.processes import kill_tree
 from muniment.pipeline.tasks import Failure, ReaderSetup, Task, failure_of
@@ -35,7 +36,8 @@ class Readers:
 
     def read(self, task: Task) -> Iterator[Finding]:
         """Yield the findings of a task; whatever its reader raises passes through."""
-        yield from self._reader(task).read(task.source, self._toolbox())
+        with referring(task.source.asset):
+            yield from self._reader(task).read(task.source, self._toolbox())
 
     def take_calls(self) -> list[ModelCall]:
         """Return the audit rows since the last time."""

@@ -1,11 +1,12 @@
 """Open the root, the scope and its ledger once, under the right locks, and hand them over."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from muniment.pipeline.settings import Settings
 from muniment.store import files, locks, manifest
+from muniment.store.errors import LockedError
 from muniment.store.layout import Root
 from muniment.store.ledger import Ledger
 
@@ -34,21 +35,43 @@ class Workspace:
     @contextmanager
     def reading(self) -> Iterator[Ledger]:
         """Open the ledger for reading; never waits for a writer."""
-        with manifest.shared(self.root, self.settings["lock_wait"]):
-            with Ledger.read(self.root, self.scope) as ledger:
-                yield ledger
+        shared = manifest.shared(self.root, self.settings["lock_wait"])
+        with shared, Ledger.read(self.root, self.scope) as ledger:
+            yield ledger
 
     @contextmanager
     def planning(self) -> Iterator[Ledger]:
         """Open what there is for a dry run; an empty ledger in memory where there is nothing."""
         state = manifest.state_of(self.root)
-        if state is manifest.RootState.CURRENT and self.root.scope(self.scope).ledger.exists():
-            with self.reading() as ledger:
-                yield ledger
+        paths = self.root.scope(self.scope)
+        if state is manifest.RootState.CURRENT and paths.ledger.exists():
+            with ExitStack() as held:
+                still = self._kept_still(held)
+                yield held.enter_context(Ledger.read(self.root, self.scope, still=still))
             return
         if state not in {manifest.RootState.CURRENT, manifest.RootState.UNINITIALIZED}:
             raise manifest.refusal(self.root, state)
         with Ledger.empty(self.root, self.scope) as ledger:
+            yield ledger
+
+    def _kept_still(self, held: ExitStack) -> bool:
+        """Keep writers out if none is at work, so that reading leaves no file behind."""
+        held.enter_context(manifest.shared(self.root, self.settings["lock_wait"]))
+        try:
+            lock = self.root.scope(self.scope).writer_lock
+            held.enter_context(locks.hold(lock, shared=True))
+        except LockedError:
+            return False
+        return True
+
+    @contextmanager
+    def changing(self, *, dry_run: bool) -> Iterator[Ledger]:
+        """Open what must exist already, for writing unless it is a dry run."""
+        with self.reading() as ledger:
+            if dry_run:
+                yield ledger
+                return
+        with self.writing() as ledger:
             yield ledger
 
     @contextmanager
@@ -59,6 +82,18 @@ class Workspace:
         with manifest.shared(self.root, wait):
             paths = self.root.scope(self.scope)
             files.make_directory(paths.path)
+            lock = locks.hold(paths.writer_lock, wait_seconds=wait)
+            with lock, Ledger.create(self.root, self.scope) as ledger:
+                yield ledger
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the root and the scope's writer lock alone: nobody else has a file open."""
+        wait = self.settings["lock_wait"]
+        with manifest.alone(self.root, wait):
+            paths = self.root.scope(self.scope)
+            if not paths.ledger.exists():
+                with Ledger.read(self.root, self.scope):
+                    """Says that there is nothing."""
             with locks.hold(paths.writer_lock, wait_seconds=wait):
-                with Ledger.create(self.root, self.scope) as ledger:
-                    yield ledger
+                yield

@@ -22,10 +22,13 @@ _LARGEST_LOG_BYTES = 64 * 1024 * 1024
 _CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
-def open_database(path: Path, *, readonly: bool = False) -> apsw.Connection:
-    """Open a database file; a reader sees a stable snapshot inside each transaction."""
+def open_database(path: Path, *, readonly: bool = False, still: bool = False) -> apsw.Connection:
+    """Open a database file; a reader sees a stable snapshot inside each transaction.
+
+    ``still`` says that the caller keeps writers out: then a reader leaves no file behind.
+    """
     with database_errors(path):
-        connection = _connect_readonly(path) if readonly else _connect(path)
+        connection = _connect_readonly(path, still) if readonly else _connect(path)
         try:
             if not readonly:
                 connection.pragma("journal_mode", "wal")
@@ -57,11 +60,11 @@ def _connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def _connect_readonly(path: Path) -> apsw.Connection:
+def _connect_readonly(path: Path, still: bool) -> apsw.Connection:
     """Open for reading; where nothing can be written, a file without a log is taken as it is."""
     log = path.with_name(path.name + "-wal")
     name, flags = _name(path), apsw.SQLITE_OPEN_READONLY
-    if not os.access(path.parent, os.W_OK) and not log.exists():
+    if (still or not os.access(path.parent, os.W_OK)) and not log.exists():
         name, flags = f"{path.absolute().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
     return _prepared(apsw.Connection(name, flags=flags))
 
@@ -99,6 +102,16 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
                 with suppress(apsw.Error):
                     connection.execute("ROLLBACK")
             raise
+
+
+@contextmanager
+def erasing(connection: apsw.Connection) -> Iterator[None]:
+    """Let the block change and delete rows of append-only tables; for a hard forget alone."""
+    connection.create_scalar_function("erasing", lambda *_: 1, 0)
+    try:
+        yield
+    finally:
+        connection.create_scalar_function("erasing", _never, 0)
 
 
 @contextmanager
@@ -166,3 +179,10 @@ def number(connection: apsw.Connection, statement: str, values: tuple[Any, ...] 
     """Return the one integer that a statement gives; no row or null is 0."""
     row = connection.execute(statement, values).fetchone()
     return 0 if row is None or row[0] is None else int(row[0])
+
+
+def rows(
+    connection: apsw.Connection, statement: str, values: tuple[Any, ...] = ()
+) -> list[tuple[Any, ...]]:
+    """Return all rows that a statement gives, so that what they name may be written meanwhile."""
+    return [tuple(row) for row in connection.execute(statement, values)]

@@ -6,10 +6,16 @@
       muniment.json            the manifest: what this is, which version
       lock                     shared by normal operations, alone for migrate and restore
       tmp/                     temporary files; nothing in it is ever authoritative
+      store/forget.key         the secret key of the forget lists
+      store/tenants/{t}/users/{u}/
+        user.sqlite3           personas, which span namespaces
+        user.lock              one writer a user's file
       store/tenants/{t}/users/{u}/namespaces/{n}/
         writer.lock            one writer a scope
         index.lock             one index refresh a scope
         ledger.sqlite3         the authority
+        access.sqlite3         what was recalled how often; losing it loses no claim
+        policy.toml            what may become memory by itself, written by the user
         assets/sha256/ab/...   assets over 64 KiB
         index/gen-N/           rebuildable
 """
@@ -77,10 +83,35 @@ class Root:
         """The folder that a restore swaps."""
         return self.path / "store"
 
+    @property
+    def forget_key(self) -> Path:
+        """The secret key of the forget lists; it travels with every backup."""
+        return self.store / "forget.key"
+
     def scope(self, scope: Scope) -> "ScopePaths":
         """Return the paths of one scope."""
-        user = self.store / "tenants" / scope.tenant / "users" / scope.user
-        return ScopePaths(user / "namespaces" / scope.namespace)
+        return ScopePaths(self.user(scope).path / "namespaces" / scope.namespace)
+
+    def user(self, scope: Scope) -> "UserPaths":
+        """Return the paths of what a user has in every namespace."""
+        return UserPaths(self.store / "tenants" / scope.tenant / "users" / scope.user)
+
+
+@dataclass(frozen=True, slots=True)
+class UserPaths:
+    """The paths of one user."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The user's own file: personas."""
+        return self.path / "user.sqlite3"
+
+    @property
+    def writer_lock(self) -> Path:
+        """The lock of the file's one writer."""
+        return self.path / "user.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +124,16 @@ class ScopePaths:
     def ledger(self) -> Path:
         """The authority."""
         return self.path / "ledger.sqlite3"
+
+    @property
+    def access(self) -> Path:
+        """How often records were recalled."""
+        return self.path / "access.sqlite3"
+
+    @property
+    def policy(self) -> Path:
+        """The user's policy of what may become memory by itself."""
+        return self.path / "policy.toml"
 
     @property
     def assets(self) -> Path:

@@ -141,3 +141,12 @@ def shared(root: Root, wait_seconds: float = 0.0) -> Iterator[None]:
     with locks.hold(root.lock, shared=True, wait_seconds=wait_seconds):
         require(root)
         yield
+
+
+@contextmanager
+def alone(root: Root, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the root alone, as a hard forget does: nobody has a file of it open."""
+    require(root)
+    with locks.hold(root.lock, wait_seconds=wait_seconds):
+        require(root)
+        yield

@@ -4,12 +4,14 @@ What an earlier run of the same scope left behind (it was killed) is removed fir
 lock makes sure that nobody else is using it.
 """
 
+import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from muniment.store import files
+from muniment.store import files, locks
+from muniment.store.errors import LockedError
 from muniment.store.ids import digest
 from muniment.store.layout import Root, Scope
 
@@ -24,3 +26,18 @@ def scratch(root: Root, scope: Scope) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def aside(parent: Path, prefix: str) -> Iterator[Path]:
+    """Yield an empty folder of one's own; those that killed processes left behind go first."""
+    for left in parent.glob(f"{prefix}-*"):
+        with suppress(LockedError, FileNotFoundError), locks.hold(left):
+            files.remove_tree(left)
+    folder = parent / f"{prefix}-{secrets.token_hex(8)}"
+    files.make_directory(folder)
+    with locks.hold(folder):
+        try:
+            yield folder
+        finally:
+            files.remove_tree(folder)

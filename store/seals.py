@@ -43,8 +43,16 @@ class Seals:
 
     def forget(self, asset: str) -> None:
         """Drop the seal of an asset."""
+        if not self._path.exists():
+            return
         with suppress(apsw.Error):
             self._open().execute("DELETE FROM seal WHERE asset = ?", (asset,))
+
+    def compact(self) -> None:
+        """Write the file anew, without what was dropped from it."""
+        if self._path.exists():
+            with suppress(apsw.Error):
+                self._open().execute("VACUUM")
 
     def close(self) -> None:
         """Let the file go."""

@@ -227,6 +227,16 @@ def _leftovers(check: _Check) -> None:
             check.note("leftover", path, "a temporary file", "the next ingest removes it")
 
 
+def _forgetting(check: _Check) -> None:
+    """Name a hard forget that was cut short, and a forget list that can't be read any more."""
+    if list(check.rows("SELECT 1 FROM erasure LIMIT 1")):
+        message = "a hard forget was cut short"
+        check.note("forget_unfinished", "ledger", message, "run: muniment forget --resume")
+    key = check.ledger.root.forget_key
+    if not key.exists() and check.ledger.tombstones.any():
+        check.damage("forget_key_missing", _shown(key), "the key of the forget list is missing")
+
+
 def _shown(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -254,4 +264,4 @@ def _closure(check: _Check) -> None:
         check.report.count(f"{table}s", amount)
 
 
-_STEPS = (_pages, _schema, _closure, _quotes, _orphans, _leftovers, _bytes)
+_STEPS = (_pages, _schema, _closure, _quotes, _forgetting, _orphans, _leftovers, _bytes)

@@ -1,6 +1,9 @@
 """What every test may rely on: a quiet environment, the samples, the corpus where it exists."""
 
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before any model runtime is imported, here and in the processes that tests start.
@@ -55,3 +58,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture(scope="session")
+def openai_port() -> Iterator[int]:
+    """Run the OpenAI-compatible server in a process of its own and return its port."""
+    with subprocess.Popen(
+        [sys.executable, str(CHECKOUT / "tests" / "support" / "openai_server.py")],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+        process.terminate()

@@ -30,6 +30,7 @@ _BOMS = (
 )
 _WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _DECLARED = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]{2,24})")
+_NO_CHARSETS = frozenset(("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"))
 _SUPERSETS = {
     "gb2312": "gb18030",
     "gbk": "gb18030",
@@ -217,15 +218,25 @@ def _mostly_utf8(sample: bytes) -> bool:
     return sum(c > "\x7f" for c in text) - broken >= 8 * broken
 
 
+def text_codec(name: str) -> str | None:
+    """Return the codec for the name of an encoding of text; null when there is none.
+
+    Python calls base64, zip and escapes encodings, too: they are none of text.
+    """
+    try:
+        b"a".decode(name, "replace")
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return None if found in _NO_CHARSETS else found
+
+
 def _declared(sample: bytes) -> str | None:
     found = _DECLARED.search(sample[:1024])
     if found is None:
         return None
-    try:
-        name = codecs.lookup(found[1].decode("ascii")).name
-    except LookupError:
-        return None
-    return None if name.startswith("utf") else _SUPERSETS.get(name, name)
+    name = text_codec(found[1].decode("ascii"))
+    return None if name is None or name.startswith("utf") else _SUPERSETS.get(name, name)
 
 
 def _detected(sample: bytes) -> Encoding | None:

@@ -86,6 +86,7 @@ _OFFICE = {
 }
 _OFFICE_MEMBER = re.compile(rb"PK(?:\x03\x04.{26}|\x01\x02.{42})(word|ppt|xl)/", re.DOTALL)
 _CONTENT_TYPES = b"[Content_Types].xml"
+_SLACK_DAY = re.compile(rb"/\d{4}-\d\d-\d\d\.json")
 _MIMETYPE_MEMBER = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z0-9.+-]+)", re.DOTALL)
 
 # Frame headers: no byte order mark passes, nor a reserved version, layer, bit rate or sample rate.
@@ -189,6 +190,8 @@ def _zip(head: bytes, tail: bytes) -> Sniffed | None:
     if is_package and member:
         kind, family = _OFFICE[member[1]]
         return Sniffed(f"application/vnd.openxmlformats-officedocument.{kind}", family)
+    if _SLACK_DAY.search(tail) and b"channels.json" in tail and b"users.json" in tail:
+        return Sniffed("application/x-slack+zip", "slack")
     return Sniffed("application/zip", "archive")
 
 

@@ -1,7 +1,7 @@
 """Read again what a locator of a document, mail or archive names."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,7 @@ _READERS = {
     "mail": "mail.reader:MailReader",
     "calendar": "mail.calendar:CalendarReader",
     "contact": "mail.contacts:ContactReader",
+    "slack": "chats.slack_export:SlackReader",
 }
 _PACKAGES = frozenset(("office.docx", "office.pptx", "office.xlsx", "opendocument", "epub"))
 
@@ -99,9 +100,10 @@ def member_at(source: Source, path: str, limits: Limits) -> bytes:
 
         with Package(source, limits) as package:
             return package.bytes_of(path)
-    from muniment.adapters.formats.archive_members import member_bytes
+    from muniment.adapters.formats.archive_members import ZIP, member_bytes
 
-    return member_bytes(source, limits, path)
+    packed = replace(source, media_type=ZIP) if source.family == "slack" else source
+    return member_bytes(packed, limits, path)
 
 
 def _sheets(source: Source, limits: Limits) -> "Iterator[tuple[str, Iterable[Row]]]":

@@ -1,12 +1,26 @@
 """The words of an HTML page as a reader sees them, for mail and books: blocks, lists, tables."""
 
-from html.parser import HTMLParser
+import re
+from html import unescape
 
 from muniment.adapters.formats.office.written import Written
 
-# What is longer is no page; the parser takes long over hostile ones.
+# What is longer is no page.
 MAX_CHARACTERS = 16 * 1024 * 1024
-_SKIPPED = frozenset(("script", "style", "template", "noscript", "svg", "math", "head", "rt", "rp"))
+# Every alternative takes what it has looked at, so that hostile pages cost no more than others.
+_MARK = re.compile(
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|\]\]>|<[!?][^<>]*+>?"
+    r"|<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9:-]*+)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>?",
+    re.DOTALL,
+)
+_ALT = re.compile(r"\salt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_PROGRAMS = ("script", "style", "template", "noscript", "svg", "math")
+# Where what is not shown ends.
+_ENDS = {name: re.compile(rf"</{name}\b[^<>]*>?", re.IGNORECASE) for name in _PROGRAMS} | {
+    "head": re.compile(r"</head\b[^<>]*>?|(?=<body\b)", re.IGNORECASE),
+    "rt": re.compile(r"(?=</?(?:rt|rp|rb|ruby)\b)", re.IGNORECASE),
+    "rp": re.compile(r"(?=</?(?:rt|rp|rb|ruby)\b)", re.IGNORECASE),
+}
 _BLOCKS = frozenset(
     (
         *("p", "div", "section", "article", "aside", "header", "footer", "main", "nav", "figure"),
@@ -31,39 +45,58 @@ _MAX_TABLES = 64
 
 def visible_text(page: str) -> Written:
     """Return the words of a page; broken markup gives what there is."""
-    parser = _Page()
-    parser.feed(page[:MAX_CHARACTERS])
-    parser.close()
+    page = page[:MAX_CHARACTERS]
+    parser, at = _Page(), 0
+    while mark := _MARK.search(page, at):
+        parser.words(page[at : mark.start()])
+        at = parser.mark(page, mark)
+    parser.words(page[at:])
     parser.finish()
     return parser.written
 
 
-class _Page(HTMLParser):
+class _Page:
     """Collects paragraphs; a table that holds only one column is layout, not data."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.written = Written()
         self._words: list[str] = []
-        self._skipping: list[str] = []
         self._level = 0
         self._item = False
         self._preformatted = 0
         self._rows: list[list[list[str]]] = []
+        self._endless: set[str] = set()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open an element; void ones end at once."""
-        if tag in _SKIPPED:
-            self._skipping.append(tag)
-        elif self._skipping:
-            if tag == "body":
-                self._skipping.clear()
-        elif tag == "br":
+    def words(self, source: str) -> None:
+        """Take what stands between marks."""
+        if source:
+            text = unescape(source)
+            self._words.append(text if self._preformatted else _folded(text))
+
+    def mark(self, page: str, mark: re.Match[str]) -> int:
+        """Act on a tag, comment or declaration; return where to go on."""
+        name, whole = (mark["name"] or "").lower(), mark[0].endswith("/>")
+        if mark["close"]:
+            self._close(name)
+        elif name in _ENDS and not whole:
+            return self._past(page, name, mark.end())
+        elif name == "br":
             self._words.append("\n")
-        elif tag == "img":
-            self._words.append(next((value or "" for name, value in attrs if name == "alt"), ""))
-        else:
-            self._open(tag)
+        elif name == "img" and (alt := _ALT.search(mark[0])):
+            self._words.append(unescape(alt[1] or alt[2] or ""))
+        elif name:
+            self._open(name)
+            if whole:
+                self._close(name)
+        return mark.end()
+
+    def _past(self, page: str, name: str, after: int) -> int:
+        """Return where what is not shown ends; a program without an end hides all that follows."""
+        found = None if name in self._endless else _ENDS[name].search(page, after)
+        if found is not None:
+            return found.end()
+        self._endless.add(name)
+        return len(page) if name in _PROGRAMS else after
 
     def _open(self, tag: str) -> None:
         if tag in _HEADINGS or tag == "li" or tag in _BLOCKS:
@@ -78,29 +111,14 @@ class _Page(HTMLParser):
         elif tag in {"td", "th"}:
             self._flush()
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Open and close an element at once."""
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Close an element, and what is being skipped with it."""
-        if tag in self._skipping:
-            del self._skipping[self._skipping.index(tag) :]
-        elif self._skipping:
-            return
-        elif tag in {"td", "th"} and self._rows and self._rows[-1]:
+    def _close(self, tag: str) -> None:
+        if tag in {"td", "th"} and self._rows and self._rows[-1]:
             self._rows[-1][-1].append(self._taken())
         elif tag == "table" and self._rows:
             self._close_table()
         elif tag in _HEADINGS or tag == "li" or tag in _BLOCKS:
             self._flush()
             self._preformatted -= tag == "pre" and self._preformatted > 0
-
-    def handle_data(self, data: str) -> None:
-        """Take words that are shown."""
-        if not self._skipping:
-            self._words.append(data if self._preformatted else _folded(data))
 
     def finish(self) -> None:
         """Close whatever the page left open."""

@@ -176,7 +176,10 @@ def compile_command(
     program = [find_program("ffmpeg"), "-nostdin", "-hide_banner", "-nostats", "-y"]
     program += ["-loglevel", loglevel, "-max_alloc", str(MAX_BLOCK_BYTES)]
     flow = ffmpeg.input(str(source.file()), **guard, **before_input)
-    written = flow.output("pipe:1" if target is None else str(target), **output)
+    # One stream is named by ``map``; several are, in ffmpeg-python's way, by ``streams``.
+    chosen = [flow[str(index)] for index in output.get("streams", ())] or [flow]
+    options = {name: value for name, value in output.items() if name != "streams"}
+    written = ffmpeg.output(*chosen, "pipe:1" if target is None else str(target), **options)
     command: list[str] = written.compile(cmd=program)
     return command
 

@@ -31,6 +31,7 @@ def doctor(session: Session) -> int:
         *_programs(),
         *_models(session),
         *_readers(),
+        *_servers(),
         *_places(workspace),
         *_store(workspace),
     ]
@@ -96,6 +97,17 @@ def _readers() -> Iterator[Check]:
 
     for name, reason in registry.broken():
         yield Check("adapter", name, False, reason, "reinstall or remove its package", False)
+
+
+def _servers() -> Iterator[Check]:
+    from muniment.pipeline.commands.serve import require_sdk
+
+    try:
+        detail = f"MCP SDK {require_sdk()}"
+    except MunimentError as error:
+        yield Check("server", "mcp", False, error.message, error.hint, False)
+    else:
+        yield Check("server", "mcp", True, detail)
 
 
 def _places(workspace: "Workspace") -> Iterator[Check]:

@@ -11,12 +11,12 @@ from muniment.pipeline.options import Session, command
 if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
-KINDS = ("assets", "observations", "episodes", "candidates", "records", "runs")
+KINDS = ("assets", "observations", "episodes", "candidates", "records", "sessions", "runs", "tombstones")
 
 
 @command("list")
 @click.argument("kind", type=click.Choice(KINDS))
-@click.option("--status", help="Only candidates, records or episodes in this state.")
+@click.option("--status", help="Only candidates, records, episodes or sessions so.")
 @click.option("--family", help="Only assets of this family, such as image or chat.")
 @click.option("--observation-kind", help="Only observations of this kind, such as ocr.")
 @click.option("--asset", help="Only what rests on this asset (sha256:... or a path).")
@@ -99,13 +99,29 @@ def _runs(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]
         yield {"ref": f"run:{found['id']}", **found}
 
 
+def _tombstones(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for found in ledger.tombstones.all():
+        yield {"ref": f"tombstone:{found['id']}", **found}
+
+
+def _sessions(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from muniment.pipeline.agent.sessions import summary
+
+    status = wanted["status"]
+    where = ("s.status = ?", (status,)) if status else ("1", ())
+    for state in ledger.sessions.all(*where):
+        yield summary(ledger, state)
+
+
 _LISTERS = {
     "assets": _assets,
     "observations": _observations,
     "episodes": _episodes,
     "candidates": _candidates,
     "records": _records,
+    "sessions": _sessions,
     "runs": _runs,
+    "tombstones": _tombstones,
 }
 
 
@@ -113,5 +129,5 @@ def _line(item: dict[str, Any]) -> str:
     from muniment.pipeline.output import printable
 
     told = item.get("title") or item.get("text") or item.get("name") or item.get("command") or ""
-    state = item.get("status") or item.get("kind") or item.get("family") or ""
+    state = item.get("status") or item.get("mode") or item.get("kind") or item.get("family") or ""
     return printable(f"{item['ref']}  {state}  {' '.join(told.split())[:100]}", one_line=True)

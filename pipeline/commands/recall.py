@@ -1,55 +1,83 @@
 """``muniment recall``."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muniment.pipeline.options import Session, command
+from muniment.pipeline.query_options import filter_options, queries_of, queries_option
+
+if TYPE_CHECKING:
+    from muniment.pipeline.output import Output
+    from muniment.pipeline.recalling import Reading
+    from muniment.pipeline.recall.request import Request
+
+_LEVELS = ("none", "partial", "supported")
 
 
 @command("recall")
-@click.argument("query")
+@click.argument("query", required=False)
 @click.option("--format", "form", type=click.Choice(["md", "json"]), default="md", help="How.")
 @click.option("--token-budget", type=int, default=2_000, help="Ceiling of the pack (at least 256).")
-@click.option("--kind", multiple=True, help="Only observations of this kind, such as ocr.")
-@click.option("--media", multiple=True, help="Only from this family, such as image or audio.")
-@click.option("--since", metavar="TIME", help="Only from then on.")
-@click.option("--until", metavar="TIME", help="Only before then.")
-@click.option("--as-of", metavar="TIME", help="Facts as they held then.")
-@click.option("--known-at", metavar="TIME", help="Facts as the store knew them then.")
-@click.option("--include-history", is_flag=True, help="Superseded records, too.")
-@click.option("--include-archived", is_flag=True, help="Archived records, too.")
-@click.option("--min-confidence", type=click.FloatRange(0, 1), help="At least.")
-@click.option("--in-session", metavar="ID", help="Only from this session or thread.")
-@click.option("--path", metavar="PATH", help="Only from this file or folder.")
-@click.option(
-    "--fusion",
-    type=click.Choice(["weighted", "rrf"]),
-    default="weighted",
-    help="How signals are merged.",
-)
-@click.option("--semantic/--no-semantic", default=None, help="Use vectors, or do not.")
+@filter_options
+@queries_option
 @click.option(
     "--require",
     type=click.Choice(["supported", "partial"]),
     help="Exit with 4 when coverage is less.",
 )
-def recall(session: Session, query: str, form: str, require: str | None, **asked: Any) -> int:
+def recall(
+    session: Session,
+    query: str | None,
+    form: str,
+    queries_from: str | None,
+    require: str | None,
+    **asked: Any,
+) -> int:
     """Answer a question with a budgeted, cited pack.
 
-    QUERY is plain language; - reads it from standard input.
+    QUERY is plain language; - reads it from standard input. With --queries-from, each answer is
+    one line of JSON (or Markdown, one after another), under --json all are one document.
     """
-    from muniment.pipeline.recalling import answer
+    from muniment.pipeline.recalling import named, reading, request_of
 
-    if query == "-":
-        query = sys.stdin.read()
-    pack, markdown = answer(session, query, asked)
+    requests = [named(request_of(text, asked), key, text)
+                for key, text in queries_of(query, queries_from)]  # fmt: skip
     output = session.output
+    with reading(session, semantic=asked["semantic"] is True) as opened:
+        if queries_from is None:
+            reached = [_one(opened, requests[0], output, form)]
+        else:
+            reached = _many(opened, requests, output, form)
+    met = require is None or all(level >= _LEVELS.index(require) for level in reached)
+    return 0 if met else 4
+
+
+def _one(opened: "Reading", request: "Request", output: "Output", form: str) -> int:
+    pack, markdown = opened.recall(request)
     if form == "json":
         output.document(pack)
     else:
         output.answer(pack, markdown)
-    levels = ("none", "partial", "supported")
-    met = require is None or levels.index(pack["coverage"]) >= levels.index(require)
-    return 0 if met else 4
+    return _LEVELS.index(pack["coverage"])
+
+
+def _many(
+    opened: "Reading", requests: "list[Request]", output: "Output", form: str
+) -> list[int]:
+    from muniment.pipeline.output import to_json, write
+
+    packs = []
+    reached = []
+    for request in requests:
+        pack, markdown = opened.recall(request)
+        document = {"query_id": request.query_id, **pack}
+        reached.append(_LEVELS.index(pack["coverage"]))
+        if output.as_json:
+            packs.append(document)
+        else:
+            write(sys.stdout, to_json(document) + "\n" if form == "json" else markdown + "\n")
+    if output.as_json:
+        output.document({"count": len(packs), "packs": packs})
+    return reached

@@ -14,4 +14,4 @@ def reindex(session: Session, embeddings: bool, no_embeddings: bool) -> None:
 
     document = rebuild_index(session, anew=embeddings, embed=not no_embeddings)
     said = ", ".join(f"{value} {name}" for name, value in document.items() if value)
-    session.output.answer(document, f"rebuilt the index: {said or 'nothing to index'}")
+    session.output.report(document, f"rebuilt the index: {said or 'nothing to index'}")

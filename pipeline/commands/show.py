@@ -19,8 +19,9 @@ PAGE_CHARACTERS = 4_000
     help="How many characters of text.",
 )
 @click.option("--extract", metavar="FILE", help="Write the cited crop, page, clip or text there.")
+@click.option("--why-time", is_flag=True, help="Tell every claim on its time, and the choice.")
 def show(
-    session: Session, ref: str, offset: int, limit: int, extract: str | None
+    session: Session, ref: str, *, offset: int, limit: int, extract: str | None, why_time: bool
 ) -> None:  # fmt: skip
     """Show any object with its provenance.
 
@@ -31,6 +32,12 @@ def show(
 
     with session.workspace().reading() as ledger:
         found = resolve(ledger, ref)
+        if why_time:
+            from muniment.pipeline import why_time as reasons
+
+            document = reasons.why_time(ledger, found)
+            session.output.answer(document, _text(document))
+            return
         document = _page(describe(ledger, found), offset, limit)
         if extract is not None:
             from muniment.pipeline.extraction import extract_to

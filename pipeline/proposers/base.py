@@ -1,7 +1,7 @@
 """What proposers take and give, and the protocol that they share."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from muniment.store.ids import made
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from muniment.store.records import Basis, MemoryKind, MemoryType
 
 # what was read out of media: nobody's statement, whatever the origin of the file (invariant 4)
-MEDIA_KINDS = frozenset({"asr", "subtitle", "ocr", "visual", "page_text", "metadata"})
+MEDIA_KINDS = frozenset(
+    {"asr", "subtitle", "ocr", "visual", "page_text", "metadata", "event", "contact"}
+)
 USER = "user"  # the subject of what the owner of the scope says of themselves
 
 
@@ -20,6 +22,7 @@ class Passage:
 
     ``origin`` and ``role`` are the observation's (role ``user`` marks a turn addressed to the
     assistant). ``occurred`` holds the fields of its moment: relative dates count from it.
+    ``confidence`` is how surely it was read.
     """
 
     observation: str
@@ -31,6 +34,9 @@ class Passage:
     occurred: Mapping[str, Any] | None = None
     instant: str | None = None
     language: str | None = None
+    asset: str | None = None
+    confidence: float = 0.0
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class CandidateDraft:
 
     ``rule`` names the form that was recognised, empty for a model's proposals. ``instructed``
     says that the speaker asked for it to be kept or used (``call me``, ``remember``). The three
-    times are fields of a moment.
+    times are fields of a moment. ``also`` are further quotes that the claim rests on.
     """
 
     type: "MemoryType"
@@ -69,6 +75,7 @@ class CandidateDraft:
     salience: float = 0.5
     confidence: float = 0.0
     instructed: bool = False
+    also: tuple[Quote, ...] = ()
 
     @property
     def id(self) -> str:

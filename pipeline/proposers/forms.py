@@ -58,9 +58,9 @@ class Rule:
     """A form of explicit statement.
 
     ``allows``: vetoes of the sentence that do not stop it (``question, hypothetical, reported,
-    past``). ``whole``: it reads on to the sentence's end. ``about_self``: it says something of
-    its speaker, whoever that is; the others count from the owner alone. ``to_assistant``: it
-    counts in a turn addressed to the assistant only.
+    past, sarcasm``). ``whole``: it reads on to the sentence's end. ``about_self``: it says
+    something of its speaker, whoever that is; the others count from the owner alone.
+    ``to_assistant``: it counts in a turn addressed to the assistant only.
     """
 
     name: str

@@ -45,7 +45,8 @@ def reject_reason(candidate: CandidateDraft, passage: Passage) -> str | None:
     """Return why a candidate can't stand, or null.
 
     ``passage`` is the observation that it quotes. Reasons: ``quote_mismatch, role_mismatch,
-    basis_mismatch, reserved_key, placeholder, transcript_echo, self_reference, empty, too_long``.
+    basis_mismatch, reserved_key, placeholder, transcript_echo, self_reference, empty, too_long,
+    suspicious``.
     """
     for guard in _GUARDS:
         reason = guard(candidate, passage)
@@ -62,6 +63,11 @@ def _quote(candidate: CandidateDraft, passage: Passage) -> str | None:
     return None if same and exact and quote.quote.strip() else "quote_mismatch"
 
 
+def _heard(_: CandidateDraft, passage: Passage) -> str | None:
+    """Take no claim from speech that a recogniser may have made up."""
+    return "suspicious" if passage.attributes.get("suspicious") else None
+
+
 def _role(candidate: CandidateDraft, passage: Passage) -> str | None:
     """Check that the words are of the basis's kind of speaker; an emotion is the assistant's."""
     if candidate.kind == "emotion" and candidate.basis != "assistant_expression":
@@ -70,7 +76,7 @@ def _role(candidate: CandidateDraft, passage: Passage) -> str | None:
         "user_statement": _is_owners(passage),
         "assistant_expression": passage.origin == "agent" and passage.role in (None, "assistant"),
         "third_party": passage.origin == "third_party",
-        "media": passage.origin in ("media", "external", "tool"),
+        "media": passage.kind in MEDIA_KINDS or passage.origin in ("media", "external", "tool"),
     }
     return None if needed.get(candidate.basis, True) else "role_mismatch"
 
@@ -126,6 +132,7 @@ def _self(candidate: CandidateDraft, _: Passage) -> str | None:
 
 _GUARDS: tuple[Guard, ...] = (
     _quote,
+    _heard,
     _role,
     _basis,
     _key,

@@ -26,6 +26,7 @@ LEAST_KEPT_CHARACTERS = 4
 LONGEST_ABBREVIATION = len(" Prof.")
 LONGEST_SENTENCE = 2_000  # an explicit statement is short; a longer run is not one
 
+_NOT_KEPT = frozenset({"question", "reported", "sarcasm"})  # whatever is asked to be remembered
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*[>|].*$", re.MULTILINE)
 _ENDS = re.compile(r"[。！？!?]+[”」』\"']?|(?<!\.)\.++(?=\s|$|[”\"])|\n")
@@ -149,7 +150,7 @@ class _Sentence:
         """Return the span of what the sentence asks to be remembered, or null."""
         begun = self.after_lead(self.start, self.end)
         match = self.language.remember.match(self.reading.folded, begun, self.end)
-        if match is None or self.reading.quotes(begun) or self.vetoes & {"question", "reported"}:
+        if match is None or self.reading.quotes(begun) or self.vetoes & _NOT_KEPT:
             return None
         return match.span("rest")
 

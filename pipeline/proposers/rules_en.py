@@ -164,6 +164,12 @@ _RULES = (
         about_self=True,
     ),
     Rule(
+        "en.allergy",
+        _compiled(rf"{AM}(?P<value>lactose|gluten|fructose|histamine)[ -]intolerant\b"),
+        forms.allergies,
+        about_self=True,
+    ),
+    Rule(
         "en.birthday",
         _compiled(r"(?:my birthday(?:'s| is)(?: on)?|I was born(?: on)?)\s+(?P<value>.{3,60})$"),
         _birthday,
@@ -212,7 +218,8 @@ _RULES = (
         "en.job",
         _compiled(
             rf"{AM}(?:(?:now|currently|also)\s+)?(?:an?|the)\s+(?P<value>(?:[\w-]+\s+){{0,3}}?"
-            rf"{PROFESSION})(?:\s+(?:at|for|in)\s+(?P<employer>{PROPER_NAME}))?$"
+            rf"{PROFESSION})(?:\s+(?:at|for)\s+(?P<employer>{PROPER_NAME}))?"
+            rf"(?:\s+in\s+(?:the\s+)?{PROPER_NAME})?$"
         ),
         _job,
         about_self=True,

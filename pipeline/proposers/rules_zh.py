@@ -232,7 +232,7 @@ _RULES = (
     Rule(
         "zh.favourite",
         re.compile(
-            rf"我{OFTEN}(?:最喜欢|最爱|喜欢)的?(?P<what>[{HAN}]{{1,8}}?)是{VAGUE}"
+            rf"我{OFTEN}(?:最喜欢|最爱|喜欢|爱)的?(?P<what>[{HAN}]{{1,8}}?)是{VAGUE}"
             rf"(?P<value>[^，,。！!\n]{{1,30}}?)(?:了|啦|呢)?$"
         ),
         forms.favourite,
@@ -256,14 +256,17 @@ _RULES = (
     ),
     Rule(
         "zh.promise",
-        re.compile(r"我(?:一定)?(?:会|将)(?!不)(?P<value>.{3,100}(?<!了))$"),
+        re.compile(
+            r"我(?:[今明后下这本周月星期礼拜末天日号早中午晚上前之一二三四五六七八九十\d点]{1,10})?"
+            r"(?:一定)?(?:会|将)(?!不)(?P<value>.{3,100}(?<!了))$"
+        ),
         forms.dated_promise,
         about_self=True,
     ),
     Rule(
         "zh.promise",
         re.compile(
-            r"我(?P<value>(?!昨|前天|上)[^，,]{0,12}?(?:把.+(?:给|发|交|还|寄).*|(?:之前|以前|前(?!面|天|年|两|几|些)).{1,40})(?<!了))$"
+            r"我(?P<value>(?!昨|前天|上|不|没)[^，,]{0,12}?(?:把.+(?:给|发|交|还|寄).*|(?:之前|以前|前(?!面|天|年|两|几|些)).{1,40})(?<!了))$"
         ),
         forms.dated_promise,
         about_self=True,

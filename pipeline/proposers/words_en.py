@@ -74,6 +74,12 @@ VETOES = {
         r"as if|probably|in my (?:novel|story|dream)|my character|role-?play|lyrics)\b|"
         r"\bI'd\b)|\bmay\b"
     ),
+    "sarcasm": re.compile(
+        r"^\W*(?:oh,? (?:sure|great|yes|wonderful|joy)|yeah,? (?:right|sure)|wow|great|"
+        r"how (?:lovely|wonderful))\b[,!. ]+(?:I|my)\b.*\b(?:love|like|enjoy|adore|favou?rite)\b|"
+        r"\bsaid (?:nobody|no ?one)\b|,\s*not[.!]*$|\bas one does\b|\bjust what I needed\b",
+        re.IGNORECASE,
+    ),
     "past": re.compile(
         r"\b(?:used to|no longer|any ?more|back then|back when|when I was|as a (?:child|kid)|"
         r"years ago)\b",

@@ -8,7 +8,7 @@ from muniment.pipeline.recall import coverage as judging
 from muniment.pipeline.recall.fuse import RRF_K
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.recall.pack import Describe, PackBuilder, empty
-from muniment.pipeline.recall.query import Query, understand
+from muniment.pipeline.recall.query import Query, as_asked, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import PLANES, WEIGHTS, Found, find
 from muniment.pipeline.recall.select import Candidates, Selection, collapse
@@ -137,7 +137,7 @@ def _packed(run: Recall, notes: Sequence[str], count: Counter) -> dict[str, Any]
     if judged.coverage == "none":
         return empty(request, scope, warnings, resolver.failed)
     if judged.coverage == "partial" and judged.missing:
-        builder.add("unknowns", _unknown(judged.missing))
+        builder.add("unknowns", _unknown(as_asked(run.query.text, judged.missing)))
     return builder.finish(judged.coverage, selection.omitted, resolver.failed)
 
 
@@ -162,7 +162,10 @@ def _candidates(run: Recall) -> Candidates:
     return Candidates(
         records=collapse(run.measured(by_score, found)),
         episodes=collapse(run.measured(episodes, found)),
-        observations=collapse(run.measured(observations, found)),
+        observations=collapse(
+            run.measured(observations, found),
+            run.ledger.duplicates.group_of({item.asset for item in observations if item.asset}),
+        ),
         standing=[],
     )
 

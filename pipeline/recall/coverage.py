@@ -23,7 +23,8 @@ SUPPORTED_SHARE = 0.6
 PARTIAL_SHARE = 0.5
 # Of a query that asks several things, the share of them by weight that some item supports.
 SUPPORTED_CLAUSES = 0.8
-PARTIAL_CLAUSES = 0.5
+PARTIAL_CLAUSES = 0.4
+LEAST_CLAUSE_SHARE = 0.4
 
 # A word that only frames the question ("how many", "when", "photo") need not come back.
 _FRAME_WEIGHT = 0.1
@@ -146,8 +147,9 @@ def _level_of_clauses(query: Query, scale: Scale, items: Sequence[Item]) -> int:
     for place, clause in enumerate(query.clauses):
         weight = sum(scale.weights.get(unit.text, 1.0) for unit in clause.units)
         total += weight
-        if any(item.clauses[place] >= SUPPORTED_SHARE for item in items if item.clauses):
-            supported += weight
+        share = max((item.clauses[place] for item in items if item.clauses), default=0.0)
+        if share >= LEAST_CLAUSE_SHARE:
+            supported += weight * (1.0 if share >= SUPPORTED_SHARE else share)
     if supported >= SUPPORTED_CLAUSES * total and not scale.strangers:
         return _SUPPORTED if total else 0
     return _PARTIAL if total and supported >= PARTIAL_CLAUSES * total else 0

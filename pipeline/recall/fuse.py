@@ -47,11 +47,21 @@ class Signal:
 
 @dataclass(slots=True)
 class Fused:
-    """One key with its joined score and its rank (from 1) in each list that holds it."""
+    """One key with its joined score and its rank (from 1) in each list that holds it.
+
+    ``scores`` are the engines' own, ``parts`` what each signal, prior and hint added to the score.
+    """
 
     key: str
     score: float
     signals: dict[str, int] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
+
+    def add(self, name: str, amount: float) -> None:
+        """Raise the score and keep by what."""
+        self.score += amount
+        self.parts[name] = self.parts.get(name, 0.0) + amount
 
 
 def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
@@ -62,13 +72,14 @@ def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
     joined: dict[str, Fused] = {}
     for signal in signals:
         scores = _normalised(signal)
-        for rank, (key, _) in enumerate(signal.hits, 1):
+        for rank, (key, score) in enumerate(signal.hits, 1):
             reciprocal = 1 / (RRF_K + rank)
             calibrated = scores[key] / (RRF_K + 1)
             share = signal.weight * ((1 - calibration) * reciprocal + calibration * calibrated)
             found = joined.setdefault(key, Fused(key, 0.0))
-            found.score += share
+            found.add(signal.name, share)
             found.signals[signal.name] = rank
+            found.scores[signal.name] = score
     return ordered(joined.values())
 
 
@@ -95,14 +106,15 @@ def add_group_prior(
     for hit in fused:
         group = group_of.get(hit.key)
         if group is not None:
-            hit.score += weight / (RRF_K + 1) * totals[group] / best
+            hit.add("group", weight / (RRF_K + 1) * totals[group] / best)
     return ordered(fused)
 
 
-def nudge(fused: Sequence[Fused], amount: Callable[[str], float]) -> list[Fused]:
-    """Add a small amount (in first reciprocal ranks) to each hit; nothing new comes in."""
+def nudge(fused: Sequence[Fused], amounts: Callable[[str], Mapping[str, float]]) -> list[Fused]:
+    """Add small amounts (in first reciprocal ranks), by name, to each hit; nothing new comes in."""
     for hit in fused:
-        hit.score += amount(hit.key) / (RRF_K + 1)
+        for name, amount in amounts(hit.key).items():
+            hit.add(name, amount / (RRF_K + 1))
     return ordered(fused)
 
 

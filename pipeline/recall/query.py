@@ -4,6 +4,7 @@ Hints nudge what was found by words or meaning; they find nothing by themselves.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,6 +45,8 @@ _FRAME = re.compile(
 _HAN = re.compile("[\u3400-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;?!，、；。？！\n]+|\.(?=\s|$)")
 _MOST_CLAUSES = 12
+# A word of a script with spaces; Han units stand for themselves.
+_WORD = re.compile(r"[^\W_\u3400-\u9fff]+")
 _ECHO_CHARACTERS = 120
 
 
@@ -80,8 +83,9 @@ def understand(text: str, now: str, cache: Path | None = None) -> Query:
     spans, time_words = spans_in(text, now)
     families, media_words = _media(text)
     hints = [*time_words, *media_words, *_FRAME.findall(text)]
-    parts = [analyse_query(part, dictionary) for part in _CLAUSE_END.split(text) if part.strip()]
-    framed = {unit.text for hint in hints for unit in analyse_query(hint, dictionary).units}
+    clauses = [part for part in _CLAUSE_END.split(text) if part.strip()][:_MOST_CLAUSES]
+    parts = [analyse_query(part, dictionary) for part in clauses]
+    framed = {unit.text for hint in set(hints) for unit in analyse_query(hint, dictionary).units}
     return Query(
         text=text,
         analysis=analyse_query(text, dictionary),
@@ -101,10 +105,22 @@ def shortened(text: str, limit: int = _ECHO_CHARACTERS) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def as_asked(text: str, units: Iterable[str]) -> list[str]:
+    """Return the words of a query that the given units (stems) stand for, in the query's order."""
+    wanted = set(units)
+    found = []
+    for word in dict.fromkeys(_WORD.findall(text)):
+        own = {unit.text for unit in analyse_query(word).units}
+        if own & wanted:
+            found.append(word)
+            wanted -= own
+    return found + sorted(wanted)
+
+
 def _telling(parts: "list[QueryAnalysis]", framed: set[str]) -> "tuple[QueryAnalysis, ...]":
     """Return the parts that ask for something, when there are several."""
     telling = [part for part in parts if any(unit.text not in framed for unit in part.units)]
-    return tuple(telling[:_MOST_CLAUSES]) if len(telling) > 1 else ()
+    return tuple(telling) if len(telling) > 1 else ()
 
 
 def _media(text: str) -> tuple[tuple[str, ...], list[str]]:

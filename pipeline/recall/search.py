@@ -93,7 +93,7 @@ def _plane(
     if plane == "observation":
         groups = {ref: row.group for ref, row in rows.items()}
         fused = add_group_prior(fused, groups, WEIGHTS.group)
-    return nudge(fused, lambda ref: _nudge(rows[ref], query, now))
+    return nudge(fused, lambda ref: _hints(rows[ref], query, now))
 
 
 def _floor(near: Sequence[tuple[str, float]]) -> float:
@@ -101,17 +101,18 @@ def _floor(near: Sequence[tuple[str, float]]) -> float:
     return min((cosine for _, cosine in near), default=0.0)
 
 
-def _nudge(row: "Row", query: "Query", now: str) -> float:
-    amount = 0.0
+def _hints(row: "Row", query: "Query", now: str) -> dict[str, float]:
+    """Return what a document's medium, time and basis add, by name."""
+    found = {}
     if row.family in query.families:
-        amount += WEIGHTS.medium
+        found["medium"] = WEIGHTS.medium
     if row.instant is not None:
         if any(span.start <= row.instant < span.end for span in query.spans):
-            amount += WEIGHTS.time
-        amount += WEIGHTS.recency * _recency(row.instant, now)
+            found["time"] = WEIGHTS.time
+        found["recency"] = WEIGHTS.recency * _recency(row.instant, now)
     if row.origin == "user" or row.kind == "record":
-        amount += WEIGHTS.basis
-    return amount
+        found["basis"] = WEIGHTS.basis
+    return found
 
 
 def _recency(instant: str, now: str) -> float:

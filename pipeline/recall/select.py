@@ -19,11 +19,15 @@ PROFILE_SHARE = 0.25
 RECORDS_SHARE = 0.45
 EPISODES_SHARE = 0.15
 # An item this much weaker than the best one is about something else.
-_LEAST_OF_BEST = 0.35
+_LEAST_OF_BEST = 0.2
 _LEAST_RECORD_OF_BEST = 0.6
+# The best item of a clause must say this much of it to stand for it.
+_LEAST_CLAUSE = 0.25
 # Cosines this close to the best one are as good.
 _NEAR = 0.03
 _ALIKE = 0.85
+# The same of what was read from two near-duplicate pictures or recordings.
+_ALIKE_SHOWN = 0.6
 _SHINGLE = 3
 # Shorter texts that differ at all say different things.
 _LEAST_ALIKE_CHARACTERS = 40
@@ -48,21 +52,43 @@ class Candidates:
     standing: list[Item]
 
     def narrowed(self, close: float) -> "Candidates":
-        """Leave out what says far less of the question than the best item of all does.
+        """Leave out what says far less of the question, or of a clause of it, than the best does.
 
         ``close`` is the cosine from which meaning alone is enough; of a model whose cosines are
         not known (above 1), observations near the best one are.
         """
         answers = [*self.records, *self.episodes, *self.observations]
-        best = max((_told(item) for item in answers), default=0.0)
+        told = _Told(answers)
         nearest = max((item.similarity or 0.0 for item in answers), default=0.0) - _NEAR
         near = close if close <= 1 else nearest
         return Candidates(
-            records=_relevant(self.records, _LEAST_RECORD_OF_BEST * best, close),
-            episodes=_relevant(self.episodes, _LEAST_RECORD_OF_BEST * best, close),
-            observations=_relevant(self.observations, _LEAST_OF_BEST * best, near),
+            records=told.relevant(self.records, _LEAST_RECORD_OF_BEST, close),
+            episodes=told.relevant(self.episodes, _LEAST_RECORD_OF_BEST, close),
+            observations=told.relevant(self.observations, _LEAST_OF_BEST, near),
             standing=self.standing,
         )
+
+
+class _Told:
+    """How much the best items say of a question and of each of its clauses."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        shares = [(item.coverage, *item.clauses) for item in items]
+        self._best = [max(column) for column in zip(*shares, strict=True)]
+
+    def relevant(self, items: Sequence[Item], least: float, close: float) -> list[Item]:
+        """Return the items that say at least this part of what the best one says, or are close."""
+        return [
+            item
+            for item in items
+            if self._says(item, least) or (item.similarity or 0.0) >= close > 0
+        ]
+
+    def _says(self, item: Item, least: float) -> bool:
+        shares = zip((item.coverage, *item.clauses), self._best, strict=True)
+        whole, *clauses = (share >= least * best > 0 for share, best in shares)
+        told = zip(clauses, self._best[1:], strict=True)
+        return whole or any(says and best >= _LEAST_CLAUSE for says, best in told)
 
 
 class Selection:
@@ -169,19 +195,6 @@ class Selection:
                     self._builder.add("observations", self._fitted(item, limit), limit)
 
 
-def _relevant(items: Sequence[Item], least: float, close: float) -> list[Item]:
-    return [
-        item
-        for item in items
-        if (_told(item) and _told(item) >= least) or (item.similarity or 0.0) >= close > 0
-    ]
-
-
-def _told(item: Item) -> float:
-    """Return what an item says of the question, or of the clause that it fits best."""
-    return max((item.coverage, *item.clauses))
-
-
 def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
     """Put the best item of each clause of the question before the others."""
     first: list[Item] = []
@@ -193,12 +206,24 @@ def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
     return first + [item for item in items if item not in first]
 
 
-def collapse(items: Sequence[Item]) -> list[Item]:
-    """Join near-duplicates onto the best of them, which keeps their count."""
+def collapse(items: Sequence[Item], groups: Mapping[str, str] | None = None) -> list[Item]:
+    """Join near-duplicates onto the best of them, which keeps their count.
+
+    ``groups`` names the group of each asset that shows or sounds nearly like another: what was
+    read from both then may differ a little more.
+    """
     kept: list[tuple[Item, _Print]] = []
     for item in items:
         own = _print_of(item.text)
-        same = next((one for one, other in kept if _alike(own, other)), None)
+        same = next(
+            (
+                one
+                for one, other in kept
+                if _alike(own, other)
+                or (_shows_the_same(item, one, groups or {}) and _share(own, other) >= _ALIKE_SHOWN)
+            ),
+            None,
+        )
         if same is None:
             kept.append((item, own))
         else:
@@ -245,6 +270,21 @@ def _print_of(text: str) -> _Print:
         "".join(_DIGITS.findall(key)),
         frozenset(key[at : at + _SHINGLE] for at in places),
     )
+
+
+def _shows_the_same(one: Item, other: Item, groups: Mapping[str, str]) -> bool:
+    group = groups.get(one.asset or "")
+    return (
+        group is not None
+        and one.asset != other.asset
+        and one.kind == other.kind
+        and groups.get(other.asset or "") == group
+    )
+
+
+def _share(one: _Print, other: _Print) -> float:
+    shared = len(one.shingles & other.shingles)
+    return shared / max(1, len(one.shingles | other.shingles))
 
 
 def _alike(one: _Print, other: _Print) -> bool:

@@ -27,6 +27,15 @@ def vectors_of(index: "TextIndex", embedder: "Embedder") -> VectorIndex:
     return VectorIndex(index.path.parent, fingerprint, embedder.dimensions, index)
 
 
+def vectors_held(index: "TextIndex") -> VectorIndex | None:
+    """Return the vectors that an index holds, whoever made them."""
+    known = str(index.get_mark(_MARK, ""))
+    if not known:
+        return None
+    fingerprint, dimensions = json.loads(known)
+    return VectorIndex(index.path.parent, fingerprint, dimensions, index)
+
+
 def fingerprint_of(producer: "Producer") -> str:
     """Return what tells the vectors of one model and its parameters from those of another."""
     parts = (producer.adapter, producer.version, producer.model, producer.params_hash)
@@ -44,16 +53,22 @@ def embed_missing(
     index: "TextIndex",
     embedder: "Embedder",
     progress: "ProgressLine | None" = None,
+    *,
+    most: int | None = None,
 ) -> tuple[int, int]:
-    """Give a vector to each document that lacks one; return (made, still lacking)."""
+    """Give a vector to each document that lacks one, or to the newest ``most`` of them.
+
+    Returns how many were made and how many still lack one.
+    """
     vectors = vectors_of(index, embedder)
     _remember(index, embedder)
     missing = missing_from(index, vectors)
+    wanted = missing[:most]
     if progress is not None:
-        progress.start("embed", len(missing))
+        progress.start("embed", len(wanted))
     made = 0
-    for at in range(0, len(missing), BATCH):
-        batch = missing[at : at + BATCH]
+    for at in range(0, len(wanted), BATCH):
+        batch = wanted[at : at + BATCH]
         rows = index.rows(batch)
         pairs = list(_texts(ledger, [rows[number] for number in batch if number in rows]))
         told = [(number, text) for number, text in pairs if text]

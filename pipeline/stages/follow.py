@@ -4,7 +4,7 @@ Observations come first, then episodes, then records; each batch is one transact
 together with the mark that it moves, so an interruption costs one batch at most.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,19 +17,20 @@ from muniment.pipeline.stages.documents import (
     record_document,
 )
 from muniment.store.index.documents import Document
-from muniment.store.ledger.changes import FOLLOWED, Changes
+from muniment.store.ledger.changes import FOLLOWED, Around, Changes
 from muniment.store.ledger.lookup import Lookup
 
 if TYPE_CHECKING:
     from muniment.store.index.fts import TextIndex
     from muniment.store.ledger import Ledger
-    from muniment.store.ledger.changes import Neighbour
     from muniment.store.rows import ObservationRow
 
 BATCH = 500
 
+# Mark of the index -> table of the ledger; members also move observations, which has its own mark.
+_EPISODE_MARKS = {"episode_version": "episode_version", "episode_joined": "episode_member"}
+
 Report = Callable[[int], None]
-Around = tuple[Sequence["Neighbour"], Sequence["Neighbour"]]
 
 
 @dataclass(slots=True)
@@ -76,6 +77,22 @@ class Follower:
             self._records(counts, newest)
         return counts
 
+    def renew(self, observations: Sequence[int], records: Sequence[str]) -> None:
+        """Write documents anew that stand beside what was erased, and stand where the ledger does.
+
+        Rows that went may have been the newest: the marks go back with them.
+        """
+        with self._ledger.snapshot():
+            for at in range(0, len(observations), BATCH):
+                with self._index.transaction():
+                    self._put(observations[at : at + BATCH])
+            with self._index.transaction():
+                for record in records:
+                    self._put_record(record)
+                for table, newest in self._changes.marks().items():
+                    if int(self._index.get_mark(table)) > newest:
+                        self._index.set_mark(table, newest)
+
     def _touched(self, counts: Counts, newest: dict[str, int]) -> None:
         """Look again at older observations whose asset, date or episode changed."""
         touched = self._changes.touched(self.marks())
@@ -83,7 +100,9 @@ class Follower:
             with self._index.transaction():
                 counts.add(*self._put(touched[at : at + BATCH]))
         with self._index.transaction():
-            for table in ("coverage", "capture_time", "episode_member"):
+            for table in (
+                "coverage", "capture_time", "episode_member", "tombstone_member", "tombstone_lift",
+            ):  # fmt: skip
                 self._index.set_mark(table, newest[table])
 
     def _new(self, counts: Counts) -> None:
@@ -101,7 +120,7 @@ class Follower:
         Messages beside them are renewed, for their context names their neighbours.
         """
         rows = self._rows(numbers)
-        around = {number: self._around(rows.get(number), number) for number in numbers}
+        around = self._around(numbers)
         beside = {
             neighbour.seq
             for number in numbers
@@ -111,7 +130,7 @@ class Follower:
         }
         mark = int(self._index.get_mark("observation"))
         others = self._rows(sorted(seq for seq in beside - set(numbers) if seq <= mark))
-        around |= {number: self._around(row, number) for number, row in others.items()}
+        around |= self._around(list(others))
         documents = self._documents([*rows.values(), *others.values()], around)
         gone = [number for number in numbers if number not in rows]
         removed = self._index.remove(
@@ -127,9 +146,8 @@ class Follower:
         found = self._ledger.evidence.live(f"o.seq IN ({marks}) ORDER BY o.seq")
         return {row.seq: row for row in found}
 
-    def _around(self, row: "ObservationRow | None", number: int) -> Around:
-        is_message = row is None or row.thread is not None
-        return self._changes.around(number, MESSAGE_REACH if is_message else LINE_REACH)
+    def _around(self, numbers: Sequence[int]) -> dict[int, Around]:
+        return self._changes.around_many(numbers, MESSAGE_REACH, LINE_REACH)
 
     def _documents(
         self, rows: Sequence["ObservationRow"], around: dict[int, Around]
@@ -142,11 +160,24 @@ class Follower:
         ]
 
     def _episodes(self, counts: Counts, newest: dict[str, int]) -> None:
-        mark = int(self._index.get_mark("episode_version"))
-        found = map(self._ledger.episodes.get, self._changes.episodes_after(mark))
-        for batch in _batches(episode_document(episode) for episode in found if episode):
-            counts.add(self._index.add(batch), 0)
-        self._index.set_mark("episode_version", newest["episode_version"])
+        version, member = (int(self._index.get_mark(name)) for name in _EPISODE_MARKS)
+        changed = self._changes.episodes_after(version, member)
+        for at in range(0, len(changed), BATCH):
+            with self._index.transaction():
+                counts.add(*self._put_episodes(changed[at : at + BATCH]))
+        with self._index.transaction():
+            for name, table in _EPISODE_MARKS.items():
+                self._index.set_mark(name, newest[table])
+
+    def _put_episodes(self, ids: Sequence[str]) -> tuple[int, int]:
+        """Add episodes that join something; of one member there is nothing more to be found."""
+        small = self._changes.small_episodes(ids)
+        marks = ",".join("?" * len(ids))
+        found = list(self._ledger.episodes.all(f"e.id IN ({marks})", tuple(ids)))
+        told = [one for one in found if one["id"] not in small or one["place"]]
+        kept = {one["id"] for one in told}
+        gone = self._index.remove(f"episode:{one}" for one in ids if one not in kept)
+        return self._index.add(map(episode_document, told)), gone
 
     def _records(self, counts: Counts, newest: dict[str, int]) -> None:
         mark = int(self._index.get_mark("revision"))
@@ -170,14 +201,3 @@ class Follower:
             added.append(record_document(version, row, asset))
         removed = self._index.remove(gone)
         return self._index.add(added), removed
-
-
-def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    for document in documents:
-        batch.append(document)
-        if len(batch) == BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

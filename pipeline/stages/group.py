@@ -7,7 +7,8 @@ from typing import Any
 
 from muniment.pipeline.episode_drafts import EpisodeDraft, EpisodeInput, GroupKey
 from muniment.pipeline.episodes import MEDIA_GAP, THREAD_GAP, group_key, group_rows
-from muniment.pipeline.stages.run import Run
+from muniment.pipeline.stages.run import Tally
+from muniment.store.ledger import Ledger
 from muniment.store.ledger.grouping import AssetFacts
 from muniment.store.rows import ObservationRow
 
@@ -20,9 +21,9 @@ _SPREAD = {"conversation", "mail", "moments"}
 class Groups:
     """One group stage."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._ledger = run.ledger
+    def __init__(self, ledger: Ledger, tally: Tally) -> None:
+        self._tally = tally
+        self._ledger = ledger
         self._facts: dict[int, AssetFacts] = {}
         self._rows: dict[int, ObservationRow] = {}
 
@@ -35,16 +36,24 @@ class Groups:
             self._facts.clear()
             mark = touched[-1][0]
             with self._ledger.unit():
-                drafts = [
-                    draft
-                    for key, rows in self._neighbourhoods(touched)
-                    for draft in group_rows(key, rows)
-                ]
-                members = (member for draft in drafts for member in draft.members)
-                before = self._ledger.episodes.of_observations(members)
-                for draft in drafts:
-                    self._put(draft, before)
+                self._draft(touched)
                 attempts.set_mark(STAGE, mark)
+
+    def regroup(self, observations: Iterable[int]) -> None:
+        """Draft the episodes of some live observations anew, inside the caller's unit."""
+        touched = self._ledger.grouping.owners(observations)
+        for at in range(0, len(touched), BATCH):
+            self._rows.clear()
+            self._draft(touched[at : at + BATCH])
+
+    def _draft(self, touched: list[tuple[int, int]]) -> None:
+        drafts = [
+            draft for key, rows in self._neighbourhoods(touched) for draft in group_rows(key, rows)
+        ]
+        members = (member for draft in drafts for member in draft.members)
+        before = self._ledger.episodes.of_observations(members)
+        for draft in drafts:
+            self._put(draft, before)
 
     def _neighbourhoods(
         self, touched: list[tuple[int, int]]
@@ -122,7 +131,7 @@ class Groups:
         number, changed = self._ledger.episodes.put(draft.id, draft.anchor, draft.rule, fields)
         self._ledger.episodes.join(number, draft.members)
         if changed:
-            self._run.tally.add("episodes")
+            self._tally.add("episodes")
         self._retire({before[member] for member in draft.members if member in before} - {draft.id})
 
     def _retire(self, episodes: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ The index is a cache (invariant 6). A refresh follows the ledger under the scope
 rebuild makes another generation beside the live one and swaps it in when it is whole.
 """
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
 BUSY = "another process is refreshing the index; the answer is from what is indexed so far"
+_UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 UNWRITABLE = "the index can't be written to; the answer is from what is indexed so far"
 
 
@@ -44,7 +46,15 @@ class Refreshed:
         return asdict(self)
 
 
-def refresh(
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Who makes vectors, and how many at most."""
+
+    embedder: "Embedder"
+    most: int | None = None
+
+
+def refresh(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
     index_dir: Path,
     cache_dir: Path,
@@ -52,9 +62,11 @@ def refresh(
     embedder: "Embedder | None" = None,
     progress: "ProgressLine | None" = None,
     wait_seconds: float = 0.0,
+    most_vectors: int | None = None,
 ) -> Refreshed:
     """Follow the ledger; the cost grows with what is new only.
 
+    ``most_vectors`` bounds how many texts are embedded, for a caller that somebody waits for.
     A missing index is begun, a damaged or outdated one rebuilt. When another process holds the
     lock, or the folder can't be written to, nothing is done and the result says so.
     """
@@ -62,10 +74,13 @@ def refresh(
         return Refreshed()
     try:
         with _locked(ledger, index_dir, wait_seconds):
-            return _refresh(ledger, index_dir, cache_dir, embedder, progress)
+            vectors = None if embedder is None else Vectors(embedder, most=most_vectors)
+            return _refresh(ledger, index_dir, cache_dir, vectors, progress)
     except LockedError:
         return Refreshed(skipped=BUSY)
-    except PermissionError:
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
         return Refreshed(skipped=UNWRITABLE)
 
 
@@ -84,7 +99,8 @@ def rebuild(  # noqa: PLR0913 (a command hands over this many things)
     Vectors are copied unless ``embed_again`` asks for new ones.
     """
     with _locked(ledger, index_dir, wait_seconds):
-        return _rebuild(ledger, index_dir, cache_dir, (embedder, embed_again), progress)
+        vectors = None if embedder is None else Vectors(embedder)
+        return _rebuild(ledger, index_dir, cache_dir, vectors, progress, copy=not embed_again)
 
 
 def open_live(index_dir: Path) -> "TextIndex":
@@ -114,7 +130,7 @@ def _refresh(
     ledger: "Ledger",
     index_dir: Path,
     cache_dir: Path,
-    embedder: "Embedder | None",
+    vectors: "Vectors | None",
     progress: "ProgressLine | None",
 ) -> Refreshed:
     generations = Generations(index_dir)
@@ -123,13 +139,13 @@ def _refresh(
         index = generations.open_text(readonly=False, cutter=cutter)
     except IndexDamageError as error:
         if error.code != "index_missing":
-            return _rebuild(ledger, index_dir, cache_dir, (embedder, False), progress)
+            return _rebuild(ledger, index_dir, cache_dir, vectors, progress)
         # An index that never was may be seen while it grows: a cut-short start is then resumed.
         generation = generations.create()
         index = open_text(generation, cutter=cutter)
         generations.promote(generation)
     try:
-        return _fill(ledger, index, cutter, embedder, progress)
+        return _fill(ledger, index, cutter, vectors, progress)
     finally:
         index.close()
 
@@ -138,20 +154,21 @@ def _rebuild(
     ledger: "Ledger",
     index_dir: Path,
     cache_dir: Path,
-    vectors: "tuple[Embedder | None, bool]",
+    vectors: "Vectors | None",
     progress: "ProgressLine | None",
+    *,
+    copy: bool = True,
 ) -> Refreshed:
-    embedder, embed_again = vectors
     generations = Generations(index_dir)
     cutter = _NoticingCutter(cache_dir)
     generation = generations.create()
     index = open_text(generation, cutter=cutter)
     try:
         counts = _fill(ledger, index, cutter, None, progress)
-        if not embed_again:
+        if copy:
             _copy_vectors(generations, index)
-        if embedder is not None:
-            _embed(ledger, index, embedder, counts, progress)
+        if vectors is not None:
+            _embed(ledger, index, vectors, counts, progress)
     finally:
         index.close()
     generations.promote(generation)
@@ -163,7 +180,7 @@ def _fill(
     ledger: "Ledger",
     index: "TextIndex",
     cutter: "_NoticingCutter",
-    embedder: "Embedder | None",
+    vectors: "Vectors | None",
     progress: "ProgressLine | None",
 ) -> Refreshed:
     if progress is not None:
@@ -173,21 +190,23 @@ def _fill(
     counts = Follower(ledger, index, report).catch_up()
     cutter.compile_if_used()
     found = Refreshed(counts.indexed, counts.removed)
-    if embedder is not None:
-        _embed(ledger, index, embedder, found, progress)
+    if vectors is not None:
+        _embed(ledger, index, vectors, found, progress)
     return found
 
 
 def _embed(
     ledger: "Ledger",
     index: "TextIndex",
-    embedder: "Embedder",
+    vectors: "Vectors",
     counts: Refreshed,
     progress: "ProgressLine | None",
 ) -> None:
     from muniment.pipeline.stages.embed import embed_missing
 
-    counts.embedded, counts.without_vectors = embed_missing(ledger, index, embedder, progress)
+    counts.embedded, counts.without_vectors = embed_missing(
+        ledger, index, vectors.embedder, progress, most=vectors.most
+    )
 
 
 def _copy_vectors(generations: Generations, index: "TextIndex") -> None:

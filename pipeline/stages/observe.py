@@ -25,6 +25,8 @@ GROUP = 128
 LANES = ("inline", "parse", "ocr", "transcribe")
 # What nobody reads is a result, too: it has a status and a reason.
 _UNREAD = {"empty": ("empty", "empty_file", "the file has no bytes")}
+# Statements are read where they are made, what a forget left of a file was read before.
+UNREAD_FAMILIES = frozenset({"statement", "redacted"})
 _NO_READER = ("unsupported", "no_reader", "no reader for this kind of file")
 
 
@@ -74,7 +76,7 @@ class Observation:
             reader, asset = pending.pop(result.key)
             batch.add(writers[reader.name], asset, result)
             if self._run.out_of_time:
-                self._run.tally.warnings.append("time_limit")
+                self._run.tally.warnings.append(self._run.ending)
                 break
         batch.commit()
         for channel in channels:
@@ -132,7 +134,7 @@ class Observation:
     def _name_unread(self, readers: Iterable[ReaderSpec]) -> None:
         """Give what no reader takes its status, once."""
         ledger = self._run.ledger
-        taken = frozenset({"statement"}).union(*(reader.families for reader in readers))
+        taken = UNREAD_FAMILIES.union(*(reader.families for reader in readers))
         fingerprint = digest("unread", sorted(taken))
         families = [family for family in ledger.assets.families() if family not in taken]
         after = ledger.attempts.mark(STAGE, fingerprint)
@@ -169,6 +171,10 @@ class _Batch:
                 (asset, result, writer.write(asset, found, round(result.seconds * 1000)))
                 for writer, asset, result, found in self._waiting
             ]
+            for _, _, result, _ in self._waiting:
+                self._run.ledger.audit.keep(result.calls)
+        for writer, *_ in self._waiting:
+            writer.discard()
         self._waiting.clear()
         for asset, result, status in ended:
             shutil.rmtree(_scratch(self._run, result.key), ignore_errors=True)

@@ -4,18 +4,23 @@ Proposers read what is new since their own mark; guards and gate are the same fo
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.memory.claims import Claims, Effect
 from muniment.pipeline.policy import Decision, Policy, judge
-from muniment.pipeline.proposers.base import CandidateDraft, Passage, Proposer
+from muniment.pipeline.policy_file import load_policy
+from muniment.pipeline.proposers.base import CandidateDraft, Passage, Proposer, Quote
 from muniment.pipeline.proposers.found import FoundProposer
 from muniment.pipeline.proposers.rules import RulesProposer
+from muniment.pipeline.stages.admission import Admission
 from muniment.pipeline.stages.run import Run
 from muniment.store.ledger import Ledger
 from muniment.store.records import Candidate, Evidence, Moment
 from muniment.store.rows import ObservationRow
 from muniment.store.times import sort_key
+
+if TYPE_CHECKING:
+    from muniment.adapters.models.settings import ModelSettings
 
 STAGE = "propose"
 BATCH = 1_000
@@ -24,13 +29,37 @@ IMPORTANCE = {"remember": 1.0, "correct": 1.0, "import": 0.8, "rules": 0.7}
 EXPLICIT, AUTOMATIC = 1.0, 0.5
 
 
-def propose(run: Run, policy: Policy | None = None) -> None:
-    """Read what is new with every proposer that needs no model; decide on what they propose."""
-    memory = Proposals(run.ledger, policy or Policy())
+def propose(run: Run, models: "ModelSettings | None" = None, policy: Policy | None = None) -> None:
+    """Read what is new with every proposer there is; decide on what they propose.
+
+    A model proposes where one is configured for ``chat``; what it fails at stays pending.
+    """
+    memory = Proposals(run.ledger, policy or load_policy(run.ledger.paths))
     for proposer in (RulesProposer(), FoundProposer()):
         _read_on(run, proposer, memory)
+    if models is not None:
+        _ask_model(run, models, memory)
     run.tally.add("candidates", memory.candidates)
     run.tally.add("records", len(memory.records))
+
+
+def _ask_model(run: Run, models: "ModelSettings", memory: "Proposals") -> None:
+    from muniment.adapters import registry
+
+    spec = registry.model_spec("chat", models)
+    if spec is None:
+        return
+    if spec.remote and models.offline:
+        run.tally.warnings.append("the chat model is remote and was not asked: --offline")
+        return
+    from muniment.pipeline.stages.propose_model import ModelReading
+
+    reading = ModelReading(run, memory, lambda audit: registry.model("chat", models, audit))
+    reading.read()
+    if reading.failed:
+        run.tally.warnings.append(
+            f"{reading.failed} batches could not be proposed from; the next run takes them up"
+        )
 
 
 def _read_on(run: Run, proposer: Proposer, memory: "Proposals") -> None:
@@ -58,6 +87,8 @@ def passage_of(row: ObservationRow) -> Passage:
         occurred=row.occurred or _instant(row.instant),
         instant=row.instant,
         language=row.language,
+        asset=row.asset,
+        confidence=row.confidence,
         attributes=row.attributes,
     )
 
@@ -74,6 +105,7 @@ class Proposals:
     def __init__(self, ledger: Ledger, policy: Policy) -> None:
         self._memory = ledger.memory
         self._claims = Claims(ledger, "policy")
+        self._admission = Admission(ledger)
         self._policy = policy
         self.candidates = 0
         self.records: list[str] = []
@@ -82,10 +114,15 @@ class Proposals:
         """Keep every draft with its decision; make records of those that activate."""
         for draft in drafts:
             passage = passages[draft.evidence.observation]
-            self._take(draft, passage, judge(draft, passage, self._policy))
+            decision = judge(draft, passage, self._policy)
+            if not all(_stands_in(quote, passages) for quote in draft.also):
+                decision = Decision("rejected", "quote_mismatch")
+            self._take(draft, passage, decision)
 
     def _take(self, draft: CandidateDraft, passage: Passage, decision: Decision) -> None:
         claim = candidate_of(draft, passage, self._memory.clock())
+        if not self._admission.admits_claim(claim):
+            return
         effect = self._claims.effect(claim)
         claim = claim.model_copy(update={"operation": effect.operation})
         number = self._memory.propose(claim)
@@ -140,12 +177,15 @@ def candidate_of(draft: CandidateDraft, passage: Passage, now: str) -> Candidate
 
 
 def _evidence(draft: CandidateDraft) -> tuple[Evidence, ...]:
-    quote = draft.evidence
-    return (
-        Evidence(
-            observation=quote.observation, quote=quote.quote, start=quote.start, end=quote.end
-        ),
+    return tuple(
+        Evidence(observation=quote.observation, quote=quote.quote, start=quote.start, end=quote.end)
+        for quote in (draft.evidence, *draft.also)
     )
+
+
+def _stands_in(quote: Quote, passages: Mapping[str, Passage]) -> bool:
+    passage = passages.get(quote.observation)
+    return passage is not None and passage.text[quote.start : quote.end] == quote.quote
 
 
 def _moment(fields: Any) -> Moment | None:

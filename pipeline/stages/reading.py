@@ -14,9 +14,11 @@ from muniment.adapters.ports import (
     Finding,
     Outcome,
     PlaceClaim,
+    Print,
     ReaderSpec,
     TimeClaim,
 )
+from muniment.pipeline.stages.admission import Admission
 from muniment.pipeline.stages.capture import RANKS
 from muniment.pipeline.stages.run import Run
 from muniment.pipeline.stages.sniffing import type_of
@@ -26,7 +28,7 @@ from muniment.store.ids import canonical, digest
 from muniment.store.ledger.evidence import observation_id
 from muniment.store.records import Observation, Producer
 from muniment.store.rows import AssetRow
-from muniment.store.times import now
+from muniment.store.times import now, sort_key
 
 # The model role that makes a kind; every other kind is the reader's own reading.
 KIND_ROLES = {"ocr": "ocr", "asr": "transcribe", "visual": "describe"}
@@ -81,6 +83,7 @@ class ReadingWriter:
         self._run = run
         self._channels = channels
         self._me = frozenset(run.ledger.evidence.own_names())
+        self._admission = Admission(run.ledger, allow=run.allow_forgotten)
 
     def prepare(self, findings: Iterable[Finding], failure: Failure | None = None) -> "Prepared":
         """Sort findings out and make the bytes of derived assets durable; no row is written."""
@@ -108,8 +111,11 @@ class ReadingWriter:
         for place in found.places:
             position = (place.latitude, place.longitude, place.altitude)
             evidence.add_place(asset.seq, position, place.source, attempt)
+        for one in found.prints:
+            ledger.duplicates.add(asset.seq, one.kind, one.value, attempt)
         for derived, taken in zip(found.derived, found.kept, strict=True):
-            self._derive(asset, derived, taken, attempt)
+            if self._admission.admits_asset(taken.asset):
+                self._derive(asset, derived, taken, attempt)
         return status
 
     def _observations(self, asset: AssetRow, drafts: list[Draft], attempt: int) -> int:
@@ -122,7 +128,16 @@ class ReadingWriter:
         self._run.ledger.attempts.cover(asset.seq, attempt, covered)
         made_at = now()
         made = [self._observation(asset, draft, made_at) for draft in drafts]
-        return self._run.ledger.evidence.add(made, asset.seq, numbers, attempt)
+        kept = [one for one in made if self._admits(one)]
+        return self._run.ledger.evidence.add(kept, asset.seq, numbers, attempt)
+
+    def _admits(self, found: Observation) -> bool:
+        occurred = None if found.occurred is None else sort_key(found.occurred.model_dump())
+        return self._admission.admits_observation(found, occurred)
+
+    def discard(self) -> None:
+        """Remove the bytes of what was forgotten and not let in; call it after the unit."""
+        self._admission.discard()
 
     def _observation(self, asset: AssetRow, draft: Draft, made_at: str) -> Observation:
         fingerprint = self._channels.by_kind[draft.kind].producer.fingerprint
@@ -183,6 +198,7 @@ class Prepared:
     derived: list[Derived] = field(default_factory=list)
     times: list[TimeClaim] = field(default_factory=list)
     places: list[PlaceClaim] = field(default_factory=list)
+    prints: list[Print] = field(default_factory=list)
     outcome: Outcome | None = None
     failure: Failure | None = None
     kept: list[Taken] = field(default_factory=list)
@@ -201,6 +217,8 @@ class Prepared:
                     found.times.append(finding)
                 case PlaceClaim():
                     found.places.append(finding)
+                case Print():
+                    found.prints.append(finding)
                 case Outcome():
                     found.outcome = finding
         return found

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from muniment.adapters.formats.sniff import SNIFFER_VERSION
+from muniment.pipeline.stages.admission import FORGOTTEN, Admission
+from muniment.pipeline.stages.bounds import Bounds
 from muniment.pipeline.stages.capture import RANKS, time_in_name, time_of_change
 from muniment.pipeline.stages.run import Run
 from muniment.pipeline.stages.sniffing import type_of
@@ -32,6 +34,7 @@ class Registration:
     source: str = "folder"
     origin: str = "external"
     dry_run: bool = False
+    bounds: Bounds = field(default_factory=Bounds)
     _waiting: list[tuple[bytes, Taken]] = field(default_factory=list)
     _bytes: int = 0
     _since: float = 0.0
@@ -42,7 +45,7 @@ class Registration:
         tally = self.run.tally
         for item in walked:
             if self.run.out_of_time:
-                tally.warnings.append("time_limit")
+                tally.warnings.append(self.run.ending)
                 break
             if isinstance(item, Left):
                 tally.skip(item.path, item.reason)
@@ -56,6 +59,10 @@ class Registration:
     def _file(self, found: Found) -> None:
         tally = self.run.tally
         tally.add("scanned")
+        reason = self.bounds.leaves_out(found.path)
+        if reason is not None:
+            tally.skip(found.path, reason)
+            return
         try:
             if self._is_unchanged(found.path):
                 tally.add("unchanged")
@@ -86,14 +93,17 @@ class Registration:
             return False  # taking it says what is wrong
         return self.run.ledger.assets.unchanged(path, stat, self.source, self.origin) is not None
 
-    def _plan(self, taken: Taken) -> None:
+    def _plan(self, path: bytes, taken: Taken) -> None:
+        if not self.run.allow_forgotten and Admission(self.run.ledger).is_forgotten(taken.asset):
+            self.run.tally.skip(path, FORGOTTEN)
+            return
         known = taken.asset in self._planned or self.run.ledger.assets.number(taken.asset)
         self._planned.add(taken.asset)
         self.run.tally.add("duplicates" if known else "registered")
 
     def _add(self, path: bytes, taken: Taken) -> None:
         if self.dry_run:
-            self._plan(taken)
+            self._plan(path, taken)
             return
         if not self._waiting:
             self._since = time.monotonic()
@@ -108,9 +118,14 @@ class Registration:
             return
         today = datetime.now(UTC)
         counts = dict.fromkeys(("registered", "duplicates", "unchanged"), 0)
+        admission = Admission(self.run.ledger, allow=self.run.allow_forgotten)
         with self.run.ledger.unit():
             for path, taken in self._waiting:
-                counts[self._row(path, taken, today)] += 1
+                if admission.admits_asset(taken.asset):
+                    counts[self._row(path, taken, today)] += 1
+                else:
+                    self.run.tally.skip(path, FORGOTTEN)
+        admission.discard()
         for name, count in counts.items():
             self.run.tally.add(name, count)
         self._waiting.clear()

@@ -84,7 +84,9 @@ class Run:
     limits: Limits
     retry_failed: bool = False
     embeddings: bool = True
+    allow_forgotten: bool = False
     deadline: float | None = None
+    stop: Callable[[], bool] = lambda: False
     warn: Callable[[str], None] = lambda _: None
 
     @property
@@ -94,8 +96,14 @@ class Run:
 
     @property
     def out_of_time(self) -> bool:
-        """Tell whether the time limit of the run has passed."""
-        return self.deadline is not None and time.monotonic() > self.deadline
+        """Tell whether the run is to end behind the item in hand."""
+        late = self.deadline is not None and time.monotonic() > self.deadline
+        return late or self.stop()
+
+    @property
+    def ending(self) -> str:
+        """Name why a run ends before everything is done."""
+        return "interrupted" if self.stop() else "time_limit"
 
 
 def new_run_id() -> str:

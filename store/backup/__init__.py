@@ -10,7 +10,7 @@
       tmp/                     files that are not whole yet; nothing in it counts
 
 A manifest names every file of the store with its kind, size and SHA-256, and the objects that
-make it up: an asset is one object, a database a row of parts of 1 MiB, so that what did not
+make it up: an asset is one object, a database a row of parts of 256 KiB, so that what did not
 change is shared with the snapshot before. Databases carry their schema and the number of rows
 of each table. ``fingerprint`` is a digest over all paths, sizes and digests; ``missing`` names
 what the store itself had lost; ``forgotten`` holds the keyed digests of what was erased, so that

@@ -81,11 +81,11 @@ class Plain:
         """Return the size."""
         return size
 
-    def encode(self, label: str, chunks: Iterable[bytes]) -> Iterator[bytes]:  # noqa: ARG002
+    def encode(self, label: str, chunks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the chunks."""
         yield from chunks
 
-    def reader(self, label: str, stream: BinaryIO) -> Reader:  # noqa: ARG002
+    def reader(self, label: str, stream: BinaryIO) -> Reader:
         """Read the file."""
         return _PlainReader(stream)
 
@@ -208,10 +208,10 @@ def opened(said: dict[str, Any], secret: Secret | None, identity: str) -> Sealed
         raise wrong
     try:
         cost = int(said["n"])
-        salt, wrapped = base64.b64decode(said["salt"]), base64.b64decode(said["key"])
+        salt, wrapped = (base64.b64decode(said[name], validate=True) for name in ("salt", "key"))
     except (KeyError, TypeError, ValueError):
-        raise DamageError("repository.json is not whole", code="repository_damaged") from None
-    if not 1 < cost <= _LARGEST_SCRYPT_N:
+        cost = 0
+    if not 1 < cost <= _LARGEST_SCRYPT_N or cost & (cost - 1):
         raise DamageError("repository.json is not whole", code="repository_damaged")
     return Sealed(_unwrapped(_cipher(_stretch(secret, salt, cost)), wrapped, identity, wrong))
 

@@ -1,7 +1,6 @@
 """Make a snapshot: pin every database at one moment, copy what is new, check, publish."""
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from muniment.store import files, locks, manifest
+from muniment.store import files, manifest
 from muniment.store.backup.parts import PART_BYTES
 from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Entry, Part, Snapshot
@@ -19,19 +18,23 @@ from muniment.store.backup.sources import (
     Source,
     Stored,
     copy_database,
+    expendable,
     pinned,
     read_chunks,
+    reason_of,
     rows_by_table,
+    stored_assets,
+    tree,
 )
 from muniment.store.backup.verify import Check
 from muniment.store.database import database_errors
-from muniment.store.errors import DamageError, LockedError, MunimentError, NoSpaceError, UsageError
+from muniment.store.errors import DamageError, NoSpaceError, UsageError
 from muniment.store.layout import Root
+from muniment.store.migrating import LEDGER, looked_at
 from muniment.store.migrations import version_of
 from muniment.store.sampling import sampler
+from muniment.store.scratch import aside
 from muniment.store.times import now
-
-_TEMPORARY_PREFIX = "backup-"
 
 
 @dataclass(slots=True)
@@ -43,6 +46,7 @@ class _Job:
     chosen: Callable[[str], bool]
     entries: list[Entry] = field(default_factory=list)
     missing: list[dict[str, str]] = field(default_factory=list)
+    damaged: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     new_bytes: int = 0
 
@@ -74,48 +78,55 @@ def create(
     """Back the whole store up; return what was done.
 
     Objects written now are read back always; ``sample`` bounds the reading of those that were
-    there before. What the store itself has lost is left out, named, and makes the snapshot
-    incomplete. The caller holds the repository alone.
+    there before. What the store itself has lost or damaged is left out, named, and makes the
+    snapshot incomplete. The caller holds the repository alone.
     """
     job = _Job(root, repository, sampler(sample))
-    with manifest.shared(root, wait_seconds), _scratch(job) as folder, pinned(root) as state:
+    with manifest.shared(root, wait_seconds):
         created_at = now()
-        _require_room(folder, state)
-        for path in state.plain:
-            _plain(job, path)
-        for source in state.databases:
-            _database(job, source, folder)
-        for stored in state.assets():
+        with _scratch(job) as folder, pinned(root) as state:
+            _require_room(folder, state)
+            for path in state.plain:
+                _plain(job, path)
+            for source in state.databases:
+                _database(job, source, folder, state.damaged)
+            assets = list(state.assets())
+            job.damaged |= {job.relative(path): why for path, why in state.damaged.items()}
+        # Nobody can take assets away while the root is held; no database is kept open for them.
+        for stored in assets:
             _asset(job, stored)
-    entries = tuple(sorted(job.entries, key=lambda entry: entry.path))
-    snapshot = Snapshot(
-        id=_identity(created_at), created_at=created_at, store=_store(entries), entries=entries,
-        missing=tuple(job.missing), forgotten=forgotten,
-    )  # fmt: skip
-    _verify(job, snapshot)
+    for broken in _verify(job, _snapshot(job, created_at, forgotten)):
+        job.damaged[broken] = reason_of(Path(broken))
+    job.entries = [entry for entry in job.entries if entry.path not in job.damaged]
+    job.missing += [{"path": path, "reason": why} for path, why in sorted(job.damaged.items())]
+    snapshot = _snapshot(job, created_at, forgotten)
     repository.write(snapshot)
     return _answer(snapshot, len(job.written), job.new_bytes, dry_run=False)
 
 
-def plan(
-    root: Root, repository: Repository | None, *, wait_seconds: float = 0.0
-) -> dict[str, Any]:
+def plan(root: Root, repository: Repository | None, *, wait_seconds: float = 0.0) -> dict[str, Any]:
     """Say what a backup would hold and copy, writing nothing; databases count as new."""
-    with manifest.shared(root, wait_seconds), pinned(root) as state:
-        sizes = {asset.sha256: asset.size for asset in state.assets()}
-        databases = [_pages(source) for source in state.databases]
-        new = [
-            size for sha256, size in sizes.items()
-            if repository is None or not repository.has(sha256, size)
-        ]  # fmt: skip
-        return {
-            "snapshot": None,
-            "files": len(state.plain) + len(databases) + len(sizes),
-            "bytes": sum(databases) + sum(sizes.values()),
-            "new_objects": len(databases) + len(new),
-            "new_bytes": sum(databases) + sum(new),
-            "dry_run": True,
-        }
+    with manifest.shared(root, wait_seconds):
+        databases, plain = tree(root)
+        small = sum(path.stat().st_size for path in [root.manifest, *plain])
+        sizes: dict[str, int] = {}
+        for ledger in (path for path in databases if path.name == LEDGER):
+            with looked_at(ledger) as database:
+                found = stored_assets(ledger.parent, database)
+                sizes |= {asset.sha256: asset.size for asset in found}
+        always = small + sum(path.stat().st_size for path in databases)
+    new = [
+        size for sha256, size in sizes.items()
+        if repository is None or not repository.has(sha256, size)
+    ]  # fmt: skip
+    return {
+        "snapshot": None,
+        "files": 1 + len(plain) + len(databases) + len(sizes),
+        "bytes": always + sum(sizes.values()),
+        "new_objects": len(databases) + len(new),
+        "new_bytes": always + sum(new),
+        "dry_run": True,
+    }
 
 
 def require_apart(root: Path, repository: Path) -> None:
@@ -142,9 +153,12 @@ def _answer(snapshot: Snapshot, objects: int, size: int, *, dry_run: bool) -> di
     }
 
 
-def _identity(created_at: str) -> str:
-    compact = created_at.replace("-", "").replace(":", "")
-    return f"{compact}-{secrets.token_hex(4)}"
+def _snapshot(job: _Job, created_at: str, forgotten: tuple[str, ...]) -> Snapshot:
+    entries = tuple(sorted(job.entries, key=lambda entry: entry.path))
+    return Snapshot(
+        id=job.repository.next_id(created_at), created_at=created_at, store=_store(entries),
+        entries=entries, missing=tuple(job.missing), forgotten=forgotten,
+    )  # fmt: skip
 
 
 def _store(entries: tuple[Entry, ...]) -> str:
@@ -153,18 +167,28 @@ def _store(entries: tuple[Entry, ...]) -> str:
 
 def _plain(job: _Job, path: Path) -> None:
     kind = "manifest" if path == job.root.manifest else "file"
-    data = b"".join(read_chunks(path))
+    try:
+        data = b"".join(read_chunks(path))
+    except OSError:
+        if kind == "manifest":
+            raise
+        job.missing.append({"path": job.relative(path), "reason": "unreadable"})
+        return
     part = Part(sha256(data).hexdigest(), len(data))
     job.put(part, lambda: iter([data]))
     job.entries.append(Entry(job.relative(path), kind, part.size, part.sha256, (part,)))
 
 
-def _database(job: _Job, source: Source, folder: Path) -> None:
+def _database(job: _Job, source: Source, folder: Path, damaged: dict[Path, str]) -> None:
     """Copy a database, cut the copy into parts, and keep those that are new."""
-    with database_errors(source.path):
-        schema, rows = version_of(source.database), rows_by_table(source.database)
     with files.temporary_file(folder) as (copy, _):
-        copy_database(source, copy)
+        with expendable(source.path, damaged):
+            with database_errors(source.path):
+                schema, rows = version_of(source.database), rows_by_table(source.database)
+            copy_database(source, copy)
+        if source.path in damaged:
+            files.remove(copy)
+            return
         whole, parts = sha256(), []
         for chunk in read_chunks(copy, PART_BYTES):
             whole.update(chunk)
@@ -173,8 +197,10 @@ def _database(job: _Job, source: Source, folder: Path) -> None:
         size = copy.stat().st_size
         files.remove(copy)
     job.entries.append(
-        Entry(job.relative(source.path), "database", size, whole.hexdigest(), tuple(parts),
-              schema, rows)
+        Entry(
+            job.relative(source.path), "database", size, whole.hexdigest(), tuple(parts),
+            schema, rows,
+        )
     )  # fmt: skip
 
 
@@ -190,19 +216,23 @@ def _asset(job: _Job, stored: Stored) -> None:
         job.entries.append(Entry(path, "asset", stored.size, stored.sha256, (part,)))
 
 
-def _verify(job: _Job, snapshot: Snapshot) -> None:
-    """Open every database as it lies there now; objects were read back when they were written."""
+def _verify(job: _Job, snapshot: Snapshot) -> set[str]:
+    """Open every database as it lies there now, and return those that are damaged in the store.
+
+    Objects were read back when they were written.
+    """
     databases = {f"sha256:{entry.sha256}" for entry in snapshot.entries if entry.rows is not None}
     check = Check(job.repository, databases.__contains__)
     check.snapshot(snapshot)
     for finding in check.report.findings:
-        if finding["damage"]:
+        if finding["damage"] and finding["code"] != "database_damaged":
             raise DamageError(
                 f"the backup did not pass its check: {finding['ref']}: {finding['message']}",
                 code="backup_damaged",
-                hint="check the store with: muniment verify, and the disk of the repository",
+                hint="check the disk of the repository, and run the same command again",
                 path=os.fsdecode(job.repository.path),
             )
+    return check.report.broken
 
 
 def _pages(source: Source) -> int:
@@ -226,18 +256,5 @@ def _scratch(job: _Job) -> Iterator[Path]:
     if not job.repository.encrypted:
         yield job.repository.temporary
         return
-    for left in job.root.temporary.glob(f"{_TEMPORARY_PREFIX}*"):
-        try:
-            with locks.hold(left):  # nobody's any more
-                files.remove_tree(left)
-        except (LockedError, MunimentError):
-            continue
-    folder = job.root.temporary / f"{_TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    files.make_directory(folder)
-    with locks.hold(folder):
-        try:
-            yield folder
-        finally:
-            files.remove_tree(folder)
-
-
+    with aside(job.root.temporary, "backup") as folder:
+        yield folder

@@ -17,7 +17,8 @@ from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Entry
 from muniment.store.errors import DamageError
 
-PART_BYTES = 1024 * 1024
+# Small enough that a day's few new rows touch few parts; a manifest says what it was cut into.
+PART_BYTES = 256 * 1024
 _MOST_OPEN = 32
 _CACHE_KIB = 64 * 1024
 
@@ -29,14 +30,15 @@ class _Pages:
         self.size = entry.size
         self._repository = repository
         self._parts = entry.parts
+        self._stride = max(entry.parts[0].size if entry.parts else 1, 1)
         self._open: OrderedDict[int, tuple[Reader, ExitStack]] = OrderedDict()
         self.fault: DamageError | None = None
 
     def read(self, amount: int, offset: int) -> bytes:
         found = b""
         while amount > 0 and offset < self.size:
-            number, inside = divmod(offset, PART_BYTES)
-            piece = self._reader(number).read_at(inside, min(amount, PART_BYTES - inside))
+            number, inside = divmod(offset, self._stride)
+            piece = self._reader(number).read_at(inside, min(amount, self._stride - inside))
             if not piece:
                 break
             found += piece
@@ -65,29 +67,29 @@ class _File:
     def __init__(self, pages: _Pages) -> None:
         self._pages = pages
 
-    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 (SQLite's name)
+    def xRead(self, amount: int, offset: int) -> bytes:
         try:
             return self._pages.read(amount, offset)
         except DamageError as error:
             self._pages.fault = error
             raise apsw.IOError(error.message) from error
 
-    def xFileSize(self) -> int:  # noqa: N802
+    def xFileSize(self) -> int:
         return self._pages.size
 
-    def xFileControl(self, _operation: int, _pointer: int) -> bool:  # noqa: N802
+    def xFileControl(self, _operation: int, _pointer: int) -> bool:
         return False
 
-    def xSectorSize(self) -> int:  # noqa: N802
+    def xSectorSize(self) -> int:
         return 4096
 
-    def xDeviceCharacteristics(self) -> int:  # noqa: N802
+    def xDeviceCharacteristics(self) -> int:
         return apsw.SQLITE_IOCAP_IMMUTABLE
 
     def _nothing(self, *_: Any) -> bool:
         return False
 
-    xLock = xUnlock = xCheckReservedLock = xClose = _nothing  # noqa: N815
+    xLock = xUnlock = xCheckReservedLock = xClose = _nothing
 
 
 class _System(apsw.VFS):
@@ -97,15 +99,19 @@ class _System(apsw.VFS):
         self._pages = pages
         super().__init__(name, "")
 
-    def xOpen(self, _name: Any, flags: list[int]) -> Any:  # noqa: N802
+    def xOpen(self, _name: Any, flags: list[int]) -> Any:
         flags[1] = flags[0]
         return _File(self._pages)
 
-    def xAccess(self, _name: str, _flags: int) -> bool:  # noqa: N802
+    def xAccess(self, _name: str, _flags: int) -> bool:
         return False
 
-    def xFullPathname(self, name: str) -> str:  # noqa: N802
+    def xFullPathname(self, name: str) -> str:
         return name
+
+
+def _never(*_: object) -> int:
+    return 0
 
 
 @contextmanager
@@ -121,7 +127,7 @@ def opened_over_parts(repository: Repository, entry: Entry) -> Iterator[apsw.Con
             vfs=name,
         )
         try:
-            connection.create_scalar_function("erasing", lambda: 0, 0)
+            connection.create_scalar_function("erasing", _never, 0)
             connection.pragma("temp_store", "memory")
             connection.pragma("cache_size", -_CACHE_KIB)
             yield connection

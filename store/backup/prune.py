@@ -113,7 +113,9 @@ def prune(
     needed = {part.sha256 for identity in reasons for part in snapshots[identity].objects()}
     objects, size = sweep(repository, needed, dry_run=dry_run)
     return {
-        "kept": [{"snapshot": identity, "rules": reasons[identity]} for identity in sorted(reasons)],
+        "kept": [
+            {"snapshot": identity, "rules": reasons[identity]} for identity in sorted(reasons)
+        ],
         "removed": gone,
         "removed_objects": objects,
         "freed_bytes": size,

@@ -19,7 +19,7 @@ from muniment.store.backup.cipher import (
     new_encryption,
     opened,
 )
-from muniment.store.backup.snapshot import Snapshot, decode, encode, is_id
+from muniment.store.backup.snapshot import Snapshot, decode, encode, is_id, next_id
 from muniment.store.errors import DamageError, MunimentError, NotFoundError, StateError, UsageError
 from muniment.store.times import now
 
@@ -54,7 +54,7 @@ class Repository:
     @classmethod
     def create(cls, path: Path, secret: Secret | None = None) -> "Repository":
         """Make a repository in a missing or empty folder; its header comes last."""
-        _require_free(path)
+        require_free(path)
         identity = secrets.token_hex(16)
         said: dict[str, Any] = {
             "format": _FORMAT, "version": VERSION, "id": identity, "created_at": now(),
@@ -154,6 +154,10 @@ class Repository:
         """Return the ids of all snapshots, oldest first."""
         names = (path.name for path in self._snapshots.iterdir() if path.suffix == _SUFFIX)
         return sorted(name for name in (n.removesuffix(_SUFFIX) for n in names) if is_id(name))
+
+    def next_id(self, created_at: str) -> str:
+        """Return the id of the snapshot that comes next."""
+        return next_id(self.ids(), created_at)
 
     def read(self, identity: str) -> Snapshot:
         """Read one manifest; ``latest`` is the newest one."""
@@ -264,7 +268,8 @@ def _header(path: Path) -> dict[str, Any]:
     return said
 
 
-def _require_free(path: Path) -> None:
+def require_free(path: Path) -> None:
+    """Refuse a place that is neither missing nor empty."""
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     held = any((path / name).is_dir() and any((path / name).iterdir())
                for name in ("objects", "snapshots"))  # fmt: skip

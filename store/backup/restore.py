@@ -5,7 +5,8 @@
    left the old store as it was; the next one goes on with what is whole.
 3. The journal is written, and from then on the root refuses all other work. The old ``store/``
    moves to ``displaced-…/`` (a root of its own), the new one takes its place, then its manifest,
-   and the journal goes. Each step can be taken again, so :func:`resume` ends what was begun.
+   and the journal goes. Each step can be taken again, so
+   :func:`~muniment.store.backup.swap.resume` ends what was begun.
 
 The root lock is held alone all the while: no reader has a file open that moves away.
 """
@@ -13,8 +14,8 @@ The root lock is held alone all the while: no reader has a file open that moves 
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -24,14 +25,12 @@ from muniment.store import files, locks, manifest
 from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Entry, Snapshot
 from muniment.store.backup.sources import hash_chunks
+from muniment.store.backup.swap import STAGING, shown, swap, write_journal
 from muniment.store.backup.verify import Check, Report, is_newer
-from muniment.store.errors import DamageError, NoSpaceError, StateError, UsageError
+from muniment.store.errors import DamageError, NoSpaceError, StateError
 from muniment.store.layout import Root
 from muniment.store.manifest import RootState
 from muniment.store.times import now
-
-_STAGING = "restore-"
-_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Wishes:
 
 
 def restore(
-    root: Root, repository: Repository, snapshot: Snapshot, wishes: Wishes = Wishes(),  # noqa: B008
+    root: Root, repository: Repository, snapshot: Snapshot, wishes: Wishes = Wishes(),
     wait_seconds: float = 0.0,
 ) -> dict[str, Any]:  # fmt: skip
     """Restore a snapshot into a root; return what was done.
@@ -59,61 +58,18 @@ def restore(
     if wishes.dry_run:
         return _answer(root, snapshot, entries, left_out, displaced=None, dry_run=True)
     files.make_directory(root.path)
-    with _alone(root, wait_seconds):
+    with suppress(PermissionError):  # a mounted volume may belong to somebody else
+        root.path.chmod(0o700)
+    with locks.hold(root.lock, wait_seconds=wait_seconds):
         _require_target(root, manifest.state_of(root), wishes)
-        staging = root.temporary / f"{_STAGING}{snapshot.id}"
+        staging = root.temporary / f"{STAGING}{snapshot.fingerprint[:32]}"
         _stage(root, repository, entries, staging)
         displaced = _displaced(root)
-        _write_journal(root, snapshot, staging, displaced)
-        _swap(root, staging, displaced)
-    return _answer(root, snapshot, entries, left_out, displaced=displaced, dry_run=False)
-
-
-def resume(root: Root, wait_seconds: float = 0.0, *, dry_run: bool = False) -> dict[str, Any]:
-    """End a restore whose swap was cut short; the repository is not needed for it."""
-    said = pending(root)
-    if said is None:
-        raise StateError(
-            "no restore is under way", code="nothing_to_resume", hint="name a repository: restore DEST"
+        write_journal(
+            root, _answer(root, snapshot, entries, left_out, displaced=displaced), staging
         )
-    displaced = None if said["displaced"] is None else root.path / said["displaced"]
-    if not dry_run:
-        with _alone(root, wait_seconds):
-            if pending(root) == said:  # another process may have ended it meanwhile
-                _swap(root, root.path / said["staging"], displaced)
-    return {
-        "snapshot": said["snapshot"], "root": _shown(root.path), "files": said["files"],
-        "bytes": said["bytes"], "left_out": said["left_out"], "resumed": True,
-        "displaced": None if displaced is None else _shown(displaced), "dry_run": dry_run,
-    }  # fmt: skip
-
-
-def pending(root: Root) -> dict[str, Any] | None:
-    """Return the journal of a restore whose swap was begun; null where there is none."""
-    try:
-        said = json.loads(root.journal.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        said = None
-    sound = isinstance(said, dict) and said.get("version") == _VERSION
-    if not sound or not _names_inside(said):
-        raise StateError(
-            "the journal can't be read", code="journal_damaged",
-            hint="nothing was removed: look at tmp/restore-… and displaced-… in the root",
-            path=os.fsdecode(root.journal),
-        )  # fmt: skip
-    return dict(said)
-
-
-def _names_inside(said: dict[str, Any]) -> bool:
-    staging, displaced = said.get("staging"), said.get("displaced")
-    return (
-        isinstance(staging, str)
-        and Path(staging).parts[:1] == ("tmp",)
-        and Path(staging).name.startswith(_STAGING)
-        and (displaced is None or (str(displaced).startswith("displaced-") and "/" not in displaced))
-    )
+        swap(root, staging, displaced)
+    return _answer(root, snapshot, entries, left_out, displaced=displaced)
 
 
 def _require_target(root: Root, state: RootState, wishes: Wishes) -> None:
@@ -134,12 +90,7 @@ def _require_target(root: Root, state: RootState, wishes: Wishes) -> None:
 
 def _checked(repository: Repository, snapshot: Snapshot, *, partial: bool) -> dict[str, str]:
     """Check a whole snapshot; return the paths that can't be restored, each with the reason."""
-    if newer := [entry for entry in snapshot.entries if is_newer(entry)]:
-        raise StateError(
-            f"the snapshot has schema {newer[0].schema}, which this version does not know",
-            code="future",
-            hint="upgrade muniment",
-        )
+    _require_known(repository, snapshot)
     check = Check(repository, lambda _: True)
     check.snapshot(snapshot)
     if check.report.broken:
@@ -147,12 +98,38 @@ def _checked(repository: Repository, snapshot: Snapshot, *, partial: bool) -> di
     return {finding["ref"]: finding["code"] for finding in check.report.findings}
 
 
+def _require_known(repository: Repository, snapshot: Snapshot) -> None:
+    """Refuse a layout or schema that a newer version wrote, and a snapshot without a manifest."""
+    roots = [entry for entry in snapshot.entries if entry.kind == "manifest"]
+    if len(roots) != 1 or roots[0].path != "muniment.json":
+        raise DamageError("the snapshot holds no store", code="snapshot_damaged")
+    repository.check(roots[0].sha256, roots[0].size)
+    try:
+        layout = json.loads(b"".join(repository.chunks(roots[0].sha256)))["layout_version"]
+    except (ValueError, KeyError, TypeError):
+        layout = 0
+    if layout > manifest.LAYOUT_VERSION:
+        raise StateError(
+            "the snapshot has a layout that this version does not know",
+            code="future",
+            hint="upgrade muniment",
+        )
+    if newer := [entry for entry in snapshot.entries if is_newer(entry)]:
+        raise StateError(
+            f"the snapshot has schema {newer[0].schema}, which this version does not know",
+            code="future",
+            hint="upgrade muniment",
+        )
+
+
 def _refuse_damage(snapshot: Snapshot, report: Report, *, partial: bool) -> None:
     """Refuse damage, save that assets may be left out when that is asked for."""
     vital = [e for e in snapshot.entries if e.kind != "asset" and e.path in report.broken]
     if partial and not vital:
         return
-    worst = next(f for f in report.findings if f["damage"] and (not vital or f["ref"] == vital[0].path))
+    worst = next(
+        f for f in report.findings if f["damage"] and (not vital or f["ref"] == vital[0].path)
+    )
     raise DamageError(
         f"snapshot {snapshot.id} is damaged: {worst['ref']}: {worst['message']}",
         code=worst["code"],
@@ -160,16 +137,12 @@ def _refuse_damage(snapshot: Snapshot, report: Report, *, partial: bool) -> None
     )
 
 
-@contextmanager
-def _alone(root: Root, wait_seconds: float) -> Iterator[None]:
-    with locks.hold(root.lock, wait_seconds=wait_seconds):
-        yield
-
-
 def _stage(root: Root, repository: Repository, entries: list[Entry], staging: Path) -> None:
     """Write every file below the staging folder, taking what an earlier run left whole."""
-    files.make_directory(staging)
-    for left in root.temporary.glob(f"{_STAGING}*"):
+    unfinished = staging / "tmp"
+    files.remove_tree(unfinished)
+    files.make_directory(unfinished)
+    for left in root.temporary.glob(f"{STAGING}*"):
         if left != staging:
             files.remove_tree(left)
     wanted = [entry for entry in entries if not _is_whole(staging / entry.path, entry)]
@@ -181,7 +154,7 @@ def _stage(root: Root, repository: Repository, entries: list[Entry], staging: Pa
             path=os.fsdecode(root.path),
         )
     for entry in wanted:
-        _write(repository, entry, staging / entry.path)
+        _write(repository, entry, staging / entry.path, unfinished)
 
 
 def _is_whole(path: Path, entry: Entry) -> bool:
@@ -191,7 +164,7 @@ def _is_whole(path: Path, entry: Entry) -> bool:
         return False
 
 
-def _write(repository: Repository, entry: Entry, target: Path) -> None:
+def _write(repository: Repository, entry: Entry, target: Path, unfinished: Path) -> None:
     files.make_directory(target.parent)
     whole = sha256()
 
@@ -206,7 +179,7 @@ def _write(repository: Repository, entry: Entry, target: Path) -> None:
                 hint="check the repository with: muniment backup verify DEST",
             )  # fmt: skip
 
-    files.write_atomic(target, content())
+    files.write_atomic(target, content(), folder=unfinished)
 
 
 def _displaced(root: Root) -> Path | None:
@@ -217,62 +190,18 @@ def _displaced(root: Root) -> Path | None:
     return root.path / f"displaced-{stamp}"
 
 
-def _write_journal(root: Root, snapshot: Snapshot, staging: Path, displaced: Path | None) -> None:
-    held = [path for path in staging.rglob("*") if path.is_file()]
-    said = {
-        "version": _VERSION,
-        "snapshot": snapshot.id,
-        "staging": staging.relative_to(root.path).as_posix(),
-        "displaced": None if displaced is None else displaced.name,
-        "files": len(held),
-        "bytes": sum(path.stat().st_size for path in held),
-        "left_out": [],
-        "begun_at": now(),
-    }
-    files.write_atomic(root.journal, [json.dumps(said).encode()], folder=root.temporary)
-
-
-def _swap(root: Root, staging: Path, displaced: Path | None) -> None:
-    """Put the staged store in place; every step is skipped where it was taken before."""
-    fresh = staging / "store"
-    if fresh.exists() and displaced is not None:
-        _set_aside(root, displaced)
-    if fresh.exists():
-        files.move(fresh, root.store)
-    staged = staging / root.manifest.name
-    if staged.exists():
-        files.publish(staged, root.manifest)
-    files.remove(root.journal)
-    files.sync_directory(root.path)
-    files.remove_tree(staging)
-
-
-def _set_aside(root: Root, displaced: Path) -> None:
-    """Move the old store to a root of its own."""
-    files.make_directory(displaced)
-    aside = displaced / root.manifest.name
-    if root.manifest.exists() and not aside.exists():
-        files.write_atomic(aside, [root.manifest.read_bytes()])
-    if root.store.exists():
-        files.move(root.store, displaced / root.store.name)
-
-
-def _answer(  # noqa: PLR0913 (an answer has this many sides)
+def _answer(
     root: Root, snapshot: Snapshot, entries: Iterable[Entry], left_out: dict[str, str], *,
-    displaced: Path | None, dry_run: bool,
+    displaced: Path | None, dry_run: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     held = list(entries)
     return {
         "snapshot": snapshot.id,
-        "root": _shown(root.path),
+        "root": shown(root.path),
         "files": len(held),
         "bytes": sum(entry.size for entry in held),
         "left_out": [{"path": path, "reason": why} for path, why in sorted(left_out.items())],
         "resumed": False,
-        "displaced": None if displaced is None else _shown(displaced),
+        "displaced": None if displaced is None else shown(displaced),
         "dry_run": dry_run,
     }
-
-
-def _shown(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

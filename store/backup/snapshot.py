@@ -15,7 +15,7 @@ VERSION = 1
 KINDS = ("manifest", "database", "asset", "file")
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,255}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_ID = re.compile(r"\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{8}")
+_ID = re.compile(r"\d{6}-\d{8}T\d{6}Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,9 @@ class Snapshot:
     @property
     def scopes(self) -> list[str]:
         """The scopes in it, as ``tenant/user/namespace``."""
-        ledgers = [PurePosixPath(e.path).parts for e in self.entries if e.path.endswith("/ledger.sqlite3")]
+        ledgers = [
+            PurePosixPath(e.path).parts for e in self.entries if e.path.endswith("/ledger.sqlite3")
+        ]
         return sorted(f"{p[2]}/{p[4]}/{p[6]}" for p in ledgers)
 
     def objects(self) -> Iterable[Part]:
@@ -148,6 +150,12 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def next_id(known: Iterable[str], created_at: str) -> str:
+    """Return the id after those that are known: they count, whatever the clock says."""
+    number = max((int(identity[:6]) for identity in known), default=0) + 1
+    return f"{number:06d}-{created_at[:19].replace('-', '').replace(':', '')}Z"
+
+
 def _entry(said: dict[str, Any]) -> Entry:
     parts = said.get("parts", [[said["sha256"], said["size"]]])
     return Entry(
@@ -182,9 +190,11 @@ def _is_sound(entry: Entry) -> bool:
     named = all(_NAME.fullmatch(step) and step not in {".", ".."} for step in steps)
     digests = [entry.sha256, *(part.sha256 for part in entry.parts)]
     sums = sum(part.size for part in entry.parts) == entry.size
+    even = len({part.size for part in entry.parts[:-1]} | {part.size for part in entry.parts[:1]})
+    cut = even <= 1 and all(part.size <= entry.parts[0].size for part in entry.parts[-1:])
     own = entry.kind != "asset" or steps[-1] == entry.sha256
     return (
-        inside and named and own and sums and entry.kind in KINDS
+        inside and named and own and sums and cut and entry.kind in KINDS
         and all(_DIGEST.fullmatch(digest) for digest in digests)
         and all(type(part.size) is int and part.size >= 0 for part in entry.parts)
     )  # fmt: skip

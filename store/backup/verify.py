@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
 from muniment.store import migrations
 from muniment.store.backup.parts import opened_over_parts
 from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Entry, Part, Snapshot
-from muniment.store.backup.sources import LEDGER, rows_by_table
+from muniment.store.backup.sources import rows_by_table
 from muniment.store.errors import DamageError, StateError
+from muniment.store.migrating import steps_of
 from muniment.store.sampling import sampler
 
 _NEWER = "upgrade muniment before you restore it"
@@ -34,7 +36,7 @@ class Report:
         """Add to a count."""
         self.counts[name] = self.counts.get(name, 0) + amount
 
-    def find(  # noqa: PLR0913 (a finding has this many sides)
+    def find(
         self, code: str, snapshot: str | None, ref: str, message: str, hint: str,
         *, damage: bool = True,
     ) -> None:  # fmt: skip
@@ -124,10 +126,9 @@ class Check:
 
 
 def is_newer(entry: Entry) -> bool:
-    """Tell whether a ledger has a schema that this version does not know."""
-    return (
-        entry.path.endswith(f"/{LEDGER}") and (entry.schema or 0) > migrations.SCHEMA_VERSION
-    )
+    """Tell whether a database has a schema that this version does not know."""
+    known = len(steps_of(PurePosixPath(entry.path).name))
+    return bool(known) and (entry.schema or 0) > known
 
 
 def _faults(repository: Repository, entry: Entry) -> list[str]:

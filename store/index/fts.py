@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import blake2b
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +36,15 @@ _COLUMNS = (
 )
 _INSERT = (
     "INSERT INTO doc (ref, kind, asset, seq, instant, family, origin, role, source, session, path,"
-    " confidence, grp) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    " confidence, grp, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT DO NOTHING"
+)
+_UPDATE = (
+    "UPDATE doc SET kind = ?, asset = ?, seq = ?, instant = ?, family = ?, origin = ?, role = ?,"
+    " source = ?, session = ?, path = ?, confidence = ?, grp = ?, told = ? WHERE rowid = ?"
 )
 _INSERT_WORDS = f"INSERT INTO fts (rowid, {', '.join(VIEWS)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_UPDATE_WORDS = f"UPDATE fts SET {', '.join(f'{view} = ?' for view in VIEWS)} WHERE rowid = ?"
 # Equal scores are put in a fixed order after the engine's cut, so some more are asked for.
 _TIES = 32
 _MOST_VARIABLES = 500
@@ -86,13 +94,32 @@ class TextIndex:
             for document in documents:
                 values = _values(document)
                 execute(_INSERT, values)
-                if not self._db.changes():
-                    before -= self._delete([document.ref])
-                    execute(_INSERT, values)
-                execute(_INSERT_WORDS, (self._db.last_insert_rowid(), *self._views(document)))
+                if self._db.changes():
+                    number = self._db.last_insert_rowid()
+                    execute(_INSERT_WORDS, (number, *self._views(document)))
+                    added += 1
+                    continue
+                self._replace(document, values)
+                before -= 1
                 added += 1
             self.set_mark("documents", before + added)
         return added
+
+    def _replace(self, document: Document, values: tuple[object, ...]) -> None:
+        """Put a document in the place of that of its ref; its number goes on with the same text.
+
+        A vector belongs to a number, so only what was said anew needs one.
+        """
+        execute = self._db.execute
+        (own, told), = execute("SELECT rowid, told FROM doc WHERE ref = ?", (document.ref,))
+        if told != values[-1]:
+            self._delete([document.ref])
+            execute(_INSERT, values)
+            own = self._db.last_insert_rowid()
+            execute(_INSERT_WORDS, (own, *self._views(document)))
+        else:
+            execute(_UPDATE, (*values[1:], own))
+            execute(_UPDATE_WORDS, (*self._views(document), own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""
@@ -260,9 +287,13 @@ class TextIndex:
 
 
 def _values(document: Document) -> tuple[object, ...]:
-    return tuple(map(match.storable, (document.ref, document.kind, *document[5:])))
+    told = f"{document.title}\n{document.text}".encode("utf-8", "replace")
+    digest = int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
+    fields = map(match.storable, (document.ref, document.kind, *document[5:]))
+    return (*fields, digest)
 
 
+@lru_cache(maxsize=256)
 def _flat(text: str) -> str:
     tokens = analyse(text)
     return " ".join((*tokens.words, *tokens.names, *tokens.grams))

@@ -12,7 +12,7 @@ from muniment.store.errors import DamageError
 from muniment.store.index.documents import IndexDamageError
 from muniment.store.text.words import ANALYSER_VERSION
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # The views that text is searched through, in the order of the table's columns.
 VIEWS = ("words", "names", "grams", "cuts", "title", "context")
 
@@ -36,7 +36,8 @@ CREATE TABLE doc (
     session TEXT,
     path TEXT,
     confidence REAL NOT NULL,
-    grp TEXT
+    grp TEXT,
+    told INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX doc_asset ON doc (asset);
 CREATE TABLE gone (rowid INTEGER PRIMARY KEY) STRICT;

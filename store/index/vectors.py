@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from muniment.store.files import space_errors, sync_file, write_chunk
+from muniment.store.files import remove, space_errors, sync_file, write_chunk
 from muniment.store.ids import digest
 from muniment.store.index.schema import damaged
 
@@ -147,6 +147,12 @@ class VectorIndex:
                 sync_file(stream)
         self._exact = None
         return len(places)
+
+    def drop_others(self) -> None:
+        """Remove the vectors that another producer made for the same generation."""
+        for path in self._stem.parent.glob("vectors-*"):
+            if path.stem != self._stem.name:
+                remove(path)
 
     @property
     def _bit_bytes(self) -> int:

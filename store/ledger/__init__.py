@@ -21,14 +21,20 @@ from muniment.store.database import (
     transaction,
 )
 from muniment.store.errors import DamageError, NoStoreError, StateError
+from muniment.store.forgetting.tombstones import Tombstones
 from muniment.store.layout import Root, Scope, ScopePaths
 from muniment.store.ledger.assets import Assets
 from muniment.store.ledger.attempts import Attempts
 from muniment.store.ledger.audit import Audit
+from muniment.store.ledger.beside import Beside
+from muniment.store.ledger.checkpoints import Checkpoints
+from muniment.store.ledger.duplicates import Duplicates
 from muniment.store.ledger.episodes import Episodes
 from muniment.store.ledger.evidence import Evidence
 from muniment.store.ledger.grouping import Grouping
+from muniment.store.ledger.links import Links
 from muniment.store.ledger.memory import Memory
+from muniment.store.ledger.sessions import Sessions
 
 _CREATION_SECONDS = 30.0
 
@@ -46,8 +52,14 @@ class Ledger:
         self.evidence = Evidence(database)
         self.episodes = Episodes(database)
         self.grouping = Grouping(database)
+        self.links = Links(database)
+        self.beside = Beside(database)
+        self.duplicates = Duplicates(database)
         self.memory = Memory(database)
+        self.sessions = Sessions(database)
+        self.checkpoints = Checkpoints(database)
         self.audit = Audit(database)
+        self.tombstones = Tombstones(database, root, scope)
 
     @classmethod
     def create(cls, root: Root, scope: Scope) -> "Ledger":
@@ -73,8 +85,8 @@ class Ledger:
         return cls(root, scope, database)
 
     @classmethod
-    def read(cls, root: Root, scope: Scope) -> "Ledger":
-        """Open a scope for reading; it must exist."""
+    def read(cls, root: Root, scope: Scope, *, still: bool = False) -> "Ledger":
+        """Open a scope for reading; it must exist. ``still``: the caller keeps writers out."""
         paths = root.scope(scope)
         if not paths.ledger.exists():
             _refuse_loss(paths)
@@ -83,7 +95,7 @@ class Ledger:
                 hint="add something with: muniment ingest PATH",
                 path=os.fsdecode(paths.path),
             )
-        database = open_database(paths.ledger, readonly=True)
+        database = open_database(paths.ledger, readonly=True, still=still)
         return cls(root, scope, _checked(database, paths.ledger))
 
     def __enter__(self) -> "Ledger":

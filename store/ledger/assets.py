@@ -248,6 +248,15 @@ class Assets:
         """Return how many containers an asset was taken out of, 0 for one seen by itself."""
         return count(self._database, _DEPTH, (number,))
 
+    def parents(self, asset: str) -> list[str]:
+        """Return what an asset was made from or taken out of, first of all where it came first."""
+        rows = self._database.execute(
+            "SELECT p.id FROM derivation d JOIN asset a ON a.seq = d.asset "
+            "JOIN asset_now p ON p.seq = d.parent WHERE a.id = ? ORDER BY d.seq",
+            (asset,),
+        )
+        return [row[0] for row in rows]
+
     def derivations(self, parent: str) -> list[dict[str, Any]]:
         """Return what was made from an asset."""
         rows = self._database.execute(

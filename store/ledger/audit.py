@@ -1,13 +1,17 @@
 """What was asked of models, and how the calls of proposers and consolidations ended."""
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from muniment.store.ids import canonical_text, storable, storable_or_none
 from muniment.store.times import now
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _CALL = (
     "role", "adapter", "model_asked", "model_answered", "inputs", "tokens_in", "tokens_out", "cost",
@@ -45,6 +49,11 @@ class Audit:
                 self.clock(),
             ),
         )  # fmt: skip
+
+    def keep(self, calls: Iterable["DataclassInstance"]) -> None:
+        """Keep the audit rows that a model adapter collected."""
+        for call in calls:
+            self.add_call(**asdict(call))
 
     def calls(self, role: str | None = None) -> list[dict[str, Any]]:
         """Return the audit rows, oldest first."""

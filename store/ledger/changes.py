@@ -1,7 +1,8 @@
 """What an index follows: which observations changed since its marks, and what stands around one."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
@@ -11,6 +12,7 @@ from muniment.store.rows import name_in
 # The tables that an index follows by sequence number.
 FOLLOWED = (
     "observation", "coverage", "capture_time", "episode_member", "episode_version", "revision",
+    "tombstone_member", "tombstone_lift",
 )  # fmt: skip
 
 
@@ -41,6 +43,27 @@ class AssetFacts(NamedTuple):
         return name_in(self.path)
 
 
+Around: TypeAlias = tuple[list[Neighbour], list[Neighbour]]
+
+
+class _Run(NamedTuple):
+    """What stands in one order: the messages of a thread, or an asset's lines of one reader."""
+
+    where: str
+    values: tuple[Any, ...]
+    order: str
+    is_lines: bool
+
+
+def _run_of(thread: str | None, instant: str | None, asset: tuple[Any, ...]) -> _Run:
+    if thread is None:
+        where = "o.asset = ? AND o.kind = ? AND o.producer = ?"
+        return _Run(where, asset, "o.seq", True)
+    if instant is None:
+        return _Run("o.thread = ? AND o.instant IS NULL", (thread,), "o.seq", False)
+    return _Run("o.thread = ?", (thread,), "o.instant, o.seq", False)
+
+
 class Changes:
     """Reads the ledger for what an index has to add, replace or drop."""
 
@@ -63,7 +86,11 @@ class Changes:
             " UNION ALL SELECT d.asset FROM capture_time c NOT INDEXED"
             "  CROSS JOIN derivation d ON d.parent = c.asset WHERE c.seq > :capture_time)"
             " UNION SELECT observation FROM episode_member NOT INDEXED"
-            "  WHERE seq > :episode_member AND observation <= :observation ORDER BY 1",
+            "  WHERE seq > :episode_member AND observation <= :observation"
+            " UNION SELECT o.seq FROM tombstone_member m LEFT JOIN tombstone_lift l"
+            "  ON l.member = m.seq JOIN observation o ON o.asset = m.asset OR o.seq = m.observation"
+            "  WHERE (m.seq > :tombstone_member OR l.seq > :tombstone_lift)"
+            "  AND o.seq <= :observation ORDER BY 1",
             marks,
         )
         return [row[0] for row in rows]
@@ -95,15 +122,58 @@ class Changes:
         ).fetchone()
         if row is None:
             return [], []
-        thread, instant, asset, kind, producer = row
-        if thread is None:
-            where, values = "o.asset = ? AND o.kind = ? AND o.producer = ?", (asset, kind, producer)
-            return self._beside(where, values, "o.seq", (observation,), reach)
-        if instant is None:
-            where = "o.thread = ? AND o.instant IS NULL"
-            return self._beside(where, (thread,), "o.seq", (observation,), reach)
-        place = (instant, observation)
-        return self._beside("o.thread = ?", (thread,), "o.instant, o.seq", place, reach)
+        thread, instant, *asset = row
+        run = _run_of(thread, instant, tuple(asset))
+        place = (observation,) if run.order == "o.seq" else (instant, observation)
+        return self._beside(run.where, run.values, run.order, place, reach)
+
+    def around_many(
+        self, observations: Iterable[int], message_reach: int, line_reach: int
+    ) -> dict[int, Around]:
+        """Return what ``around`` does for many at once; those of one run are read in one go."""
+        wanted = list(observations)
+        rows = self._database.execute(
+            "SELECT o.seq, o.thread, o.instant, o.asset, o.kind, o.producer, o.thread IS NULL AND "
+            "NOT EXISTS (SELECT 1 FROM observation p WHERE p.asset = o.asset AND p.kind = o.kind "
+            f"AND p.seq <> o.seq) FROM observation o WHERE o.seq IN ({_marks(wanted)})",
+            wanted,
+        )
+        found: dict[int, Around] = {seq: ([], []) for seq in wanted}
+        runs: dict[_Run, list[tuple[Any, ...]]] = {}
+        for seq, thread, instant, *asset, alone in rows:
+            if not alone:
+                run = _run_of(thread, instant, tuple(asset))
+                runs.setdefault(run, []).append((seq,) if run.order == "o.seq" else (instant, seq))
+        for run, places in runs.items():
+            reach = line_reach if run.is_lines else message_reach
+            found |= self._in_run(run, sorted(places), reach)
+        return found
+
+    def _in_run(
+        self, run: _Run, places: list[tuple[Any, ...]], reach: int
+    ) -> dict[int, Around]:
+        first, last = places[0], places[-1]
+        before, after = (
+            self._beside(run.where, run.values, run.order, place, reach) for place in (first, last)
+        )
+        if len(places) == 1:
+            return {first[-1]: (before[0], after[1])}
+        rows = self._database.execute(
+            f"SELECT o.seq, o.id, o.text, o.author, {run.order} FROM observation_live o WHERE "
+            f"{run.where} AND ({run.order}) >= ({_marks(first)}) "
+            f"AND ({run.order}) <= ({_marks(last)}) ORDER BY {run.order}",
+            (*run.values, *first, *last),
+        ).fetchall()
+        line = [*reversed(before[0]), *(Neighbour(*row[:4]) for row in rows), *after[1]]
+        keys = [tuple(row[4:]) for row in rows]
+        start = len(before[0])
+        found = {}
+        for place in places:
+            at = start + bisect_left(keys, place)
+            own = at < len(line) and line[at].seq == place[-1]
+            ahead = line[at + own : at + own + reach]
+            found[place[-1]] = (line[max(0, at - reach) : at][::-1], ahead)
+        return found
 
     def _beside(
         self, where: str, values: tuple[object, ...], order: str, place: tuple[object, ...],
@@ -146,14 +216,26 @@ class Changes:
         ).fetchone()
         return (b"", "") if row is None else (bytes(row[0]), str(row[1]))
 
-    def episodes_after(self, mark: int) -> list[str]:
-        """Return the ids of episodes with a version past a number."""
+    def episodes_after(self, version: int, member: int) -> list[str]:
+        """Return the ids of episodes with a version or member past a number, in their order."""
         rows = self._database.execute(
-            "SELECT e.id FROM episode_version v NOT INDEXED CROSS JOIN episode e "
-            "ON e.seq = v.episode WHERE v.seq > ? ORDER BY v.seq",
-            (mark,),
+            "SELECT e.id FROM (SELECT episode FROM episode_version NOT INDEXED WHERE seq > ? "
+            "UNION SELECT episode FROM episode_member NOT INDEXED WHERE seq > ?) c "
+            "CROSS JOIN episode e ON e.seq = c.episode ORDER BY e.seq",
+            (version, member),
         )
-        return list(dict.fromkeys(row[0] for row in rows))
+        return [row[0] for row in rows]
+
+    def small_episodes(self, episodes: Sequence[str]) -> set[str]:
+        """Return those of the episodes that have one member at most."""
+        rows = self._database.execute(
+            "SELECT e.id FROM episode e WHERE "
+            f"e.id IN ({_marks(episodes)}) AND (SELECT count(*) FROM (SELECT 1 FROM "
+            "episode_member m WHERE m.episode = e.seq AND m.seq = (SELECT max(seq) FROM "
+            "episode_member WHERE observation = m.observation) LIMIT 2)) < 2",
+            list(episodes),
+        )
+        return {row[0] for row in rows}
 
 
 def _marks(values: Sequence[object]) -> str:

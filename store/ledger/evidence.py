@@ -116,11 +116,14 @@ class Evidence:
     def times(self, asset: str) -> list[dict[str, Any]]:
         """Return every claim on the time of capture, the chosen one first."""
         rows = self._database.execute(
-            "SELECT c.moment, c.source, c.confidence FROM capture_time c JOIN asset a "
+            "SELECT c.moment, c.source, c.rank, c.confidence FROM capture_time c JOIN asset a "
             "ON a.seq = c.asset WHERE a.id = ? ORDER BY c.rank, c.confidence DESC, c.sort, c.seq",
             (asset,),
         )
-        return [{**json.loads(m), "source": source, "confidence": c} for m, source, c in rows]
+        return [
+            {**json.loads(moment), "source": source, "rank": rank, "confidence": sure}
+            for moment, source, rank, sure in rows
+        ]
 
     def place(self, asset: str) -> dict[str, Any] | None:
         """Return where an asset was captured."""
@@ -137,8 +140,8 @@ class Evidence:
         return number(self._database, "SELECT max(seq) FROM observation")
 
     def get(self, observation: str) -> ObservationRow | None:
-        """Return one observation, live or superseded."""
-        return next(self._read("observation", "o.id = ?", (observation,)), None)
+        """Return one observation, live or superseded; one that is hidden is not there."""
+        return next(self._read("observation_kept", "o.id = ?", (observation,)), None)
 
     def is_live(self, observation: str) -> bool:
         """Tell whether recall may use an observation."""
@@ -151,6 +154,12 @@ class Evidence:
         """Return live observations past a sequence number, in order."""
         return list(
             self._read("observation_live", f"o.seq > ? ORDER BY o.seq LIMIT {int(limit)}", (mark,))
+        )
+
+    def between(self, first: int, last: int) -> list[ObservationRow]:
+        """Return the live observations of a range of sequence numbers, in order."""
+        return list(
+            self._read("observation_live", "o.seq BETWEEN ? AND ? ORDER BY o.seq", (first, last))
         )
 
     def of_asset(self, asset: str) -> Iterator[ObservationRow]:

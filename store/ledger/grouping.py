@@ -56,6 +56,25 @@ class Grouping:
         )
         return [(int(seq), int(asset)) for seq, asset in rows]
 
+    def owners(self, observations: Iterable[int]) -> list[tuple[int, int]]:
+        """Return (observation, original asset) numbers of those observations that are live."""
+        rows = self._database.execute(
+            "SELECT o.seq, coalesce((SELECT d.parent FROM derivation d WHERE d.asset = o.asset "
+            "LIMIT 1), o.asset) FROM json_each(?) w JOIN observation_live o ON o.seq = w.value "
+            "ORDER BY o.seq",
+            (json.dumps(sorted(observations)),),
+        )
+        return [(int(seq), int(asset)) for seq, asset in rows]
+
+    def sharing_episodes(self, observations: Iterable[int]) -> set[int]:
+        """Return the members of every episode that any of the observations was ever in."""
+        rows = self._database.execute(
+            "SELECT m.observation FROM membership m WHERE m.episode IN (SELECT x.episode FROM "
+            "episode_member x WHERE x.observation IN (SELECT value FROM json_each(?)))",
+            (json.dumps(sorted(observations)),),
+        )
+        return {int(row[0]) for row in rows}
+
     def facts(self, assets: Iterable[int]) -> dict[int, AssetFacts]:
         """Return what grouping knows of assets, by number."""
         rows = self._database.execute(_FACTS, (json.dumps(sorted(assets)),))

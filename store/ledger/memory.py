@@ -247,8 +247,9 @@ class Memory:
     def _evidence(self, plane: str, number: int) -> list[dict[str, Any]]:
         owner = "version" if plane == "record" else "candidate"
         rows = self._database.execute(
-            f'SELECT o.id, v.quote, v.start, v."end" FROM {plane}_evidence v JOIN observation o '
-            f"ON o.seq = v.observation WHERE v.{owner} = ? ORDER BY o.seq, v.start",
+            f'SELECT o.id, v.quote, v.start, v."end" FROM {plane}_evidence v '
+            f"JOIN observation_kept o ON o.seq = v.observation WHERE v.{owner} = ? "
+            "ORDER BY o.seq, v.start",
             (number,),
         )
         names = ("observation", "quote", "start", "end")

@@ -47,13 +47,16 @@ class IndexCutter:
         self._dictionary = open_dictionary(cache) if cache else None
         self._bulk = BulkCutter()
         self._cut = 0
+        self._known: dict[str, list[str]] = {}
 
     def cut(self, run: str) -> list[str]:
         """Return the words of a run of Han characters, sub-words before the word itself."""
         if self._dictionary is None or self._cut > _BULK:
             return self._bulk.cut(run)
-        self._cut += len(run)
-        return self._dictionary.cut(run)
+        if run not in self._known:  # short lines come again and again
+            self._cut += len(run)
+            self._known[run] = self._dictionary.cut(run)
+        return self._known[run]
 
 
 class CompiledDictionary:

@@ -177,6 +177,8 @@ def said(fields: dict[str, Any], model: str, before: int) -> str:
         size = len(base64.b64decode(encoded))
         seen = {"text": f"A picture of {size} bytes.", "labels": ["picture"], "confidence": 0.75}
         return "Just a picture." if model == "plain-words" else json.dumps(seen)
+    if model.startswith("propos"):
+        return proposed(asked, model, before)
     good = json.dumps(GOOD, ensure_ascii=False)
     scripts = {
         "fenced": f"Here it is:\n```json\n{good}\n```",
@@ -184,6 +186,24 @@ def said(fields: dict[str, Any], model: str, before: int) -> str:
         "valid-second": good if before else '{"name": 7}',
     }
     return scripts.get(model, good)
+
+
+def proposed(asked: str, model: str, before: int) -> str:
+    """Return what a proposer finds: one claim for each passage that says where someone lives."""
+    if model == "proposes-at-the-second-run" and before < 2:
+        return "{"
+    found = []
+    for passage in json.loads(asked):
+        quote = next((part for part in passage["text"].split(".") if "live in" in part), "").strip()
+        if quote:
+            claim = {
+                "passage": passage["id"], "quote": quote, "text": quote, "type": "semantic",
+                "kind": "fact", "subject": "user", "key": "Home", "value": quote.split()[-1],
+                "inferred": False, "confidence": 0.9,
+            }  # fmt: skip
+            strange = {"proposes-forged": "quote", "proposes-of-others": "passage"}.get(model)
+            found.append(claim | ({strange: "p99 never given"} if strange else {}))
+    return json.dumps({"candidates": found})
 
 
 def heard(model: str) -> dict[str, Any]:

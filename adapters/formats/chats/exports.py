@@ -34,70 +34,70 @@ Item: TypeAlias = dict[str, Any]
 
 def recognise_telegram(text: str, _suffix: str) -> bool:
     """Tell whether JSON text has the fields of a Telegram export."""
-    return _is_json(text) and '"messages"' in text and _TELEGRAM_MARKS.search(text) is not None
+    return is_json(text) and '"messages"' in text and _TELEGRAM_MARKS.search(text) is not None
 
 
 def recognise_chatgpt(text: str, _suffix: str) -> bool:
     """Tell whether JSON text has the tree of a ChatGPT conversation."""
-    return _is_json(text) and _CHATGPT_MARKS.search(text) is not None and '"author"' in text
+    return is_json(text) and _CHATGPT_MARKS.search(text) is not None and '"author"' in text
 
 
 def recognise_claude(text: str, _suffix: str) -> bool:
     """Tell whether JSON text has the messages of a Claude conversation."""
-    return _is_json(text) and _CLAUDE_MARKS.search(text) is not None
+    return is_json(text) and _CLAUDE_MARKS.search(text) is not None
 
 
 def parse_telegram(blocks: Blocks) -> Parsed:
     """Yield the messages of one chat or of a whole account."""
-    document = _document(blocks())
-    chats = _items(_mapping(_mapping(document).get("chats")).get("list"))
-    for chat in chats or _items([document]):
-        for item in _items(chat.get("messages")):
-            yield from _telegram(item, _text(chat.get("name")))
+    document = document_of(blocks())
+    chats = items(mapping(mapping(document).get("chats")).get("list"))
+    for chat in chats or items([document]):
+        for item in items(chat.get("messages")):
+            yield from _telegram(item, words(chat.get("name")))
 
 
 def parse_chatgpt(blocks: Blocks) -> Parsed:
     """Yield the messages on the way to each conversation's current end, then abandoned ones."""
-    document = _document(blocks())
-    for talk in _items(document if isinstance(document, list) else [document]):
-        nodes = _mapping(talk.get("mapping"))
+    document = document_of(blocks())
+    for talk in items(document if isinstance(document, list) else [document]):
+        nodes = mapping(talk.get("mapping"))
         path = _path(nodes, talk.get("current_node"))
-        title = _text(talk.get("title"))
+        title = words(talk.get("title"))
         for name in path:
-            yield from _chatgpt(_mapping(nodes[name]), title, {})
+            yield from _chatgpt(mapping(nodes[name]), title, {})
         notes = {"abandoned": True} if path else {}
         for name in [name for name in nodes if name not in frozenset(path)]:
-            yield from _chatgpt(_mapping(nodes[name]), title, notes)
+            yield from _chatgpt(mapping(nodes[name]), title, notes)
 
 
 def parse_claude(blocks: Blocks) -> Parsed:
     """Yield the messages of each conversation."""
-    document = _document(blocks())
+    document = document_of(blocks())
     number = 0
-    for talk in _items(document if isinstance(document, list) else [document]):
-        for item in _items(talk.get("chat_messages")):
+    for talk in items(document if isinstance(document, list) else [document]):
+        for item in items(talk.get("chat_messages")):
             number += 1
-            text = _text(item.get("text")) or _joined(item.get("content"))
-            role = _SENDERS.get(_text(item.get("sender")) or "")
+            text = words(item.get("text")) or _joined(item.get("content"))
+            role = _SENDERS.get(words(item.get("sender")) or "")
             if text is None or role is None:
                 yield Flaw(number, "no text or no sender")
                 continue
             sent = iso_moment(item.get("created_at"))
             yield Message(
-                text, _text(item.get("sender")), sent, None, role, _text(talk.get("name"))
+                text, words(item.get("sender")), sent, None, role, words(talk.get("name"))
             )
 
 
 def _telegram(item: Item, thread: str | None) -> Iterator[Message]:
     sent = _telegram_moment(item)
     if item.get("type") == "service":
-        text, author, role = _text(item.get("action")), _text(item.get("actor")), "system"
+        text, author, role = words(item.get("action")), words(item.get("actor")), "system"
     else:
-        text, author, role = _joined(item.get("text")), _text(item.get("from")), None
+        text, author, role = _joined(item.get("text")), words(item.get("from")), None
     notes: Item = {"reply_to": item["reply_to_message_id"]} if "reply_to_message_id" in item else {}
-    if edited := _text(item.get("edited")):
+    if edited := words(item.get("edited")):
         notes["edited"] = edited
-    files = [name for key in _FILES if (name := _text(item.get(key)))]
+    files = [name for key in _FILES if (name := words(item.get(key)))]
     if files:
         notes["attachment"] = files[-1]
     if text or files:
@@ -120,22 +120,23 @@ def _path(nodes: Item, current: object) -> list[str]:
     path: list[str] = []
     while isinstance(current, str) and current in nodes and current not in path:
         path.append(current)
-        current = _mapping(nodes[current]).get("parent")
+        current = mapping(nodes[current]).get("parent")
     return path[::-1]
 
 
 def _chatgpt(node: Item, title: str | None, notes: Item) -> Iterator[Message]:
-    item = _mapping(node.get("message"))
-    content = _mapping(item.get("content"))
-    text = _joined(content.get("parts")) or _text(content.get("text"))
-    author = _mapping(item.get("author"))
-    role = _text(author.get("role"))
+    item = mapping(node.get("message"))
+    content = mapping(item.get("content"))
+    text = _joined(content.get("parts")) or words(content.get("text"))
+    author = mapping(item.get("author"))
+    role = words(author.get("role"))
     if text and text.strip() and role in ROLES:
         sent = unix_moment(item.get("create_time"))
-        yield Message(text, _text(author.get("name")) or role, sent, None, role, title, notes)
+        yield Message(text, words(author.get("name")) or role, sent, None, role, title, notes)
 
 
-def _document(blocks: Iterable[str]) -> Any:
+def document_of(blocks: Iterable[str]) -> Any:
+    """Parse a whole export; ``InputError`` ``too_large`` or ``broken_json``."""
     held, size = [], 0
     for block in blocks:
         held.append(block)
@@ -148,27 +149,31 @@ def _document(blocks: Iterable[str]) -> Any:
         raise InputError("the export is not whole JSON", code="broken_json") from fault
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
+    """Tell whether text starts as a JSON object or list."""
     return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
 
-def _items(value: object) -> list[Item]:
+def items(value: object) -> list[Item]:
+    """Return the objects of a list, or none."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _mapping(value: object) -> Item:
+def mapping(value: object) -> Item:
+    """Return an object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: object) -> str | None:
+def words(value: object) -> str | None:
+    """Return a string that says something, or null."""
     return clean(value) if isinstance(value, str) and value else None
 
 
 def _joined(value: object) -> str | None:
     """Return text that is given whole or as a list of strings and ``{text}`` pieces."""
     if not isinstance(value, list):
-        return _text(value)
+        return words(value)
     pieces = [
-        _text(_mapping(piece).get("text") if isinstance(piece, dict) else piece) for piece in value
+        words(mapping(piece).get("text") if isinstance(piece, dict) else piece) for piece in value
     ]
     return "".join(piece for piece in pieces if piece) or None

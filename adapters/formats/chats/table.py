@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from muniment.adapters.formats.chats import dialogue, events, exports, pasted, stamped, whatsapp
+from muniment.adapters.formats.chats import (
+    conversations,
+    dialogue,
+    events,
+    exports,
+    pasted,
+    sheet,
+    stamped,
+    whatsapp,
+    workspace,
+)
 from muniment.adapters.formats.chats.message import Flaw, Message
 
 
@@ -28,6 +38,9 @@ FORMATS: tuple[Format, ...] = (
     Format(exports.TELEGRAM, exports.recognise_telegram, exports.parse_telegram),
     Format(exports.CHATGPT, exports.recognise_chatgpt, exports.parse_chatgpt),
     Format(exports.CLAUDE, exports.recognise_claude, exports.parse_claude),
+    Format(workspace.MEDIA_TYPE, workspace.recognise, workspace.parse),
+    Format(conversations.MEDIA_TYPE, conversations.recognise, conversations.parse),
+    Format(sheet.MEDIA_TYPE, sheet.recognise, sheet.parse),
     Format(dialogue.MEDIA_TYPE, dialogue.recognise, dialogue.parse),
 )
 

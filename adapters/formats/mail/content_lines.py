@@ -55,19 +55,22 @@ def fields(value: str, separator: str = ";") -> list[str]:
 
 
 def _unfolded(blocks: Iterable[str]) -> Iterator[str]:
-    held, soft = "", False
+    held: list[str] = []
+    size, quoted = 0, False
     for line in _lines(blocks):
-        if held and line[:1] in (" ", "\t") and len(held) < MAX_LINE:
-            held += line[1:]
-        elif held and soft and len(held) < MAX_LINE:
-            held = held[:-1] + line
+        soft = quoted and held[-1:] != [] and held[-1].endswith("=")
+        if held and size < MAX_LINE and (soft or line[:1] in (" ", "\t")):
+            if soft:
+                held[-1] = held[-1][:-1]
+            held.append(line if soft else line[1:])
         else:
             if held:
-                yield held
-            held = line
-        soft = held.endswith("=") and "QUOTED-PRINTABLE" in held[:200].upper()
+                yield "".join(held)
+            held, size = [line], 0
+            quoted = "QUOTED-PRINTABLE" in line[:200].upper()
+        size += len(line)
     if held:
-        yield held
+        yield "".join(held)
 
 
 def _lines(blocks: Iterable[str]) -> Iterator[str]:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.adapters.formats.chats.message import clean
-from muniment.adapters.formats.encodings import decode
+from muniment.adapters.formats.encodings import decode, text_codec
 from muniment.adapters.media.moments import moment_of, plausible
 
 if TYPE_CHECKING:
@@ -118,13 +119,8 @@ def ids_of(*texts: str) -> tuple[str, ...]:
 
 def charset_of(name: str | None) -> str | None:
     """Return a codec for a charset's name; null when there is none of that name."""
-    import codecs
-
     wanted = (name or "").strip().strip("\"'").lower()
-    try:
-        return codecs.lookup(_SUPERSETS.get(wanted, wanted)).name if wanted else None
-    except (LookupError, ValueError):
-        return None
+    return text_codec(_SUPERSETS.get(wanted, wanted)) if wanted else None
 
 
 def _addresses(text: str) -> list[tuple[str, str]]:
@@ -140,7 +136,7 @@ def _addresses(text: str) -> list[tuple[str, str]]:
 def _words(text: str) -> str:
     try:
         pieces: Iterable[tuple[bytes | str, str | None]] = decode_header(text)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, MessageError):
         return text
     return "".join(_word(piece, charset) for piece, charset in pieces)
 

@@ -4,6 +4,7 @@ import mimetypes
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from email.errors import MessageError
 from email.message import Message
 from typing import NamedTuple
 
@@ -56,7 +57,7 @@ def contents(message: Message) -> Contents:
             break
         try:
             _take(part, found, count)
-        except (ValueError, LookupError, TypeError, AttributeError, KeyError) as fault:
+        except (ValueError, LookupError, TypeError, AttributeError, MessageError) as fault:
             found.flaws["broken_part"] = str(fault)[:200]
     return found
 
@@ -137,9 +138,9 @@ def _take_message(part: Message, found: Contents, count: int) -> None:
     for message in inner[:1]:
         try:
             data = message.as_bytes()
-        except (UnicodeError, LookupError):
+        except (UnicodeError, LookupError, MessageError):
             data = message.as_string().encode("utf-8", "surrogateescape")
-        subject = _NO_NAME.sub(" ", text_of(message, "subject"))[:80].strip()
+        subject = " ".join(_NO_NAME.sub(" ", text_of(message, "subject")).split())[:80]
         name = _file_name(part) or f"{subject or f'message-{count}'}.eml"
         found.attachments.append(Attachment(name, data))
 
@@ -188,7 +189,7 @@ def _bytes_of(part: Message) -> bytes:
 def _file_name(part: Message) -> str:
     try:
         name = part.get_filename()
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, MessageError):
         name = None
     if name and "\ufffd" in name:
         name = _raw_name(part) or name

@@ -2,8 +2,10 @@
 
 import contextlib
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
-from typing import IO, TYPE_CHECKING, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import unquote
 
 from muniment.adapters.formats.unpacking import is_encrypted, open_zip, unpacking
@@ -11,12 +13,20 @@ from muniment.adapters.ports import Limits, Source
 from muniment.store.errors import InputError
 
 if TYPE_CHECKING:
+    from types import ModuleType
     from xml.etree.ElementTree import Element
+    from zipfile import ZipExtFile
 
 # A tree in memory takes about ten times its text.
 MAX_TREE_BYTES = 96 * 1024 * 1024
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _STRICT, _USUAL = "http://purl.oclc.org/ooxml/", "http://schemas.openxmlformats.org/"
+PROLOG_BYTES = 1024
+_OPENING = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\s(?:[^>]*?encoding\s*=\s*[\"']([^\"']*)[\"'])?[^>]*\?>\s*)?"
+    rb"<[A-Za-z_]"
+)
+_PLAIN_ENCODINGS = frozenset((b"utf-8", b"us-ascii", b"ascii", b"iso-8859-1"))
 _ROOMS = ("drawingml", "wordprocessingml", "presentationml", "spreadsheetml", "officeDocument")
 
 
@@ -64,17 +74,15 @@ class Package:
         with unpacking("office document"):
             return self._zip.read(self._members[name])
 
-    @contextlib.contextmanager
-    def stream(self, name: str) -> "Iterator[IO[bytes]]":
-        """Open a part for reading piece by piece."""
+    def events(self, name: str) -> "Iterator[tuple[str, Element]]":
+        """Yield ``start`` and ``end`` of each element while a part of any size is parsed."""
         if name not in self._members:
             raise InputError(f"it has no part {name}", code="no_such_member")
-        with (
-            unpacking("office document"),
-            parsing(name),
-            self._zip.open(self._members[name]) as part,
-        ):
-            yield part
+        with unpacking("office document"), self._zip.open(self._members[name]) as part:
+            head = cast("ZipExtFile", part).peek(PROLOG_BYTES)[:PROLOG_BYTES]
+            read = _parser(head).iterparse
+            with parsing(name):
+                yield from read(part, events=("start", "end"))
 
     def xml(self, name: str) -> "Element":
         """Parse a part; entity declarations are refused (``xml_entities``)."""
@@ -139,13 +147,23 @@ def parsing(name: str) -> Iterator[None]:
 
 def parse_xml(data: bytes, name: str) -> "Element":
     """Parse XML without entities; namespaces of the strict variant become the usual ones."""
-    from defusedxml.ElementTree import fromstring
-
     with parsing(name):
         if _STRICT.encode() in data[:4096]:
             data = _usual(data)
-        root: Element = fromstring(data)
+        root: Element = _parser(data[:PROLOG_BYTES]).fromstring(data)
         return root
+
+
+def _parser(head: bytes) -> "ModuleType":
+    """Return the module to parse XML with: the fast one where nothing can be declared.
+
+    Entities are declared between the XML declaration and the first element. Where the one follows
+    the other, in an encoding that spells ``<`` as ASCII does, there are none.
+    """
+    opening = _OPENING.match(head)
+    if opening is None or (opening[1] or b"utf-8").lower() not in _PLAIN_ENCODINGS:
+        return import_module("defusedxml.ElementTree")
+    return import_module("xml.etree.ElementTree")
 
 
 def _usual(data: bytes) -> bytes:

@@ -92,23 +92,20 @@ class Book:
 
     def rows(self, path: str) -> Iterator[Row]:
         """Yield the rows of a sheet that have anything in them."""
-        from defusedxml.ElementTree import iterparse
-
         number = 0
-        with self._package.stream(path) as part:
-            data: Element | None = None
-            for event, element in iterparse(part, events=("start", "end")):
-                name = element.tag.rpartition("}")[2]
-                if name == "sheetData" and event == "end":
-                    return
-                if name == "sheetData":
-                    data = element
-                elif name == "row" and event == "end" and data is not None:
-                    number = _number(element.get("r"), number + 1)
-                    cells = dict(self._cells(element))
-                    data.clear()
-                    if cells:
-                        yield number, cells
+        data: Element | None = None
+        for event, element in self._package.events(path):
+            name = element.tag.rpartition("}")[2]
+            if name == "sheetData" and event == "end":
+                return
+            if name == "sheetData":
+                data = element
+            elif name == "row" and event == "end" and data is not None:
+                number = _number(element.get("r"), number + 1)
+                cells = dict(self._cells(element))
+                data.clear()
+                if cells:
+                    yield number, cells
 
     def _cells(self, row: "Element") -> Iterator[tuple[int, str]]:
         column = 0
@@ -143,19 +140,16 @@ class Book:
             return value
 
     def _shared_strings(self) -> Iterator[str]:
-        from defusedxml.ElementTree import iterparse
-
         path = next((r.target for r in self._relations.values() if r.kind == "sharedStrings"), "")
         if path not in self._package:
             return
-        with self._package.stream(path) as part:
-            table: Element | None = None
-            for event, element in iterparse(part, events=("start", "end")):
-                if table is None:
-                    table = element
-                elif event == "end" and element.tag.endswith("}si"):
-                    yield _rich(element)
-                    table.clear()
+        table: Element | None = None
+        for event, element in self._package.events(path):
+            if table is None:
+                table = element
+            elif event == "end" and element.tag.endswith("}si"):
+                yield _rich(element)
+                table.clear()
 
     def _date_styles(self) -> frozenset[int]:
         path = next((r.target for r in self._relations.values() if r.kind == "styles"), "")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from muniment.adapters.formats.encodings import BLOCK_BYTES, blocks, decode, detect
+from muniment.adapters.formats.encodings import BLOCK_BYTES, blocks, decode, detect, text_codec
 
 LIMIT = 1 << 40
 
@@ -129,3 +129,9 @@ def test_files_of_the_corpus_come_out_right(
 
     assert decoded.encoding == encoding
     assert words in decoded.text
+
+
+@pytest.mark.parametrize("name", ["base64", "zlib", "hex", "punycode", "idna", "rot13", "none"])
+def test_what_is_no_encoding_of_text_is_not_used_though_it_is_declared(name: str) -> None:
+    assert text_codec(name) is None
+    assert decode(f"encoding: {name}\ncaf".encode() + b"\xe9 au lait").text.endswith("é au lait")

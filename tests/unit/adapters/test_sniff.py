@@ -22,6 +22,9 @@ def zip_with(member: bytes) -> bytes:
     return b"PK\x03\x04" + b"\0" * 26 + member + b"content"
 
 
+PACKAGE = zip_with(b"[Content_Types].xml")
+
+
 @pytest.mark.parametrize(
     ("data", "family"),
     [
@@ -46,9 +49,10 @@ def zip_with(member: bytes) -> bytes:
         ((b"G" + b"\0" * 187) * 5, "video"),
         (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "pdf"),
         (b"\n\n%PDF-1.4 plain", "pdf"),
-        (zip_with(b"word/document.xml"), "office.docx"),
-        (zip_with(b"ppt/presentation.xml"), "office.pptx"),
-        (zip_with(b"xl/workbook.xml"), "office.xlsx"),
+        (PACKAGE + zip_with(b"word/document.xml"), "office.docx"),
+        (PACKAGE + zip_with(b"ppt/presentation.xml"), "office.pptx"),
+        (PACKAGE + zip_with(b"xl/workbook.xml"), "office.xlsx"),
+        (zip_with(b"word/list.txt"), "archive"),
         (zip_with(b"mimetypeapplication/epub+zip"), "epub"),
         (zip_with(b"mimetypeapplication/vnd.oasis.opendocument.text"), "opendocument"),
         (zip_with(b"photos/one.jpg"), "archive"),

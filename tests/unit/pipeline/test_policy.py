@@ -61,6 +61,14 @@ def test_an_allowance_lets_a_sure_proposal_of_its_kind_through() -> None:
     assert decide(replace(MODELLED, proposer="other"), policy).status == "pending"
 
 
+def test_an_allowance_may_be_for_one_origin() -> None:
+    policy = Policy(allowances=(Allowance("model", origin="user"),))
+
+    assert judge(MODELLED, OWN, policy).status == "active"
+    assert decide(MODELLED, policy, "media").status == "pending"
+    assert decide(MODELLED, policy).status == "pending"
+
+
 def test_unknown_confidence_is_never_allowed() -> None:
     policy = Policy(allowances=(Allowance("*", "*", 0.0),))
 

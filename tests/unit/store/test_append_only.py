@@ -9,6 +9,10 @@ from support.stores import TinyStore
 
 from muniment.store import migrations
 from muniment.store.database import open_database, open_memory
+from muniment.store.forgetting.hide import hide, lift
+from muniment.store.forgetting.selection import Selection
+from muniment.store.ledger import Ledger
+from muniment.store.records import Candidate, Evidence
 
 
 def _tables() -> list[str]:
@@ -28,7 +32,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a ledger with at least one row in every table."""
     store = TinyStore(tmp_path_factory.mktemp("filled") / "root")
     observation = store.note("My name is Ada.")
-    store.record("name is Ada", observation)
+    record = store.record("name is Ada", observation)
     store.episode([observation])
     ledger = store.ledger
     with ledger.unit():
@@ -37,6 +41,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.attempts.end_run("run_test", 0, {})
         ledger.attempts.set_mark("group", 1)
         ledger.assets.derive(1, 1, 1, relation="page", locator=None, name="", observe=False)
+        ledger.memory.support(1, 1, _more_evidence(observation))
+        ledger.memory.link(record, record, "related", actor="user", reason="")
+        ledger.audit.add_attempt("model/1", 1, 1)
+        ledger.audit.begin("batch_1", [])
+        ledger.audit.end("batch_1", "done", [])
+        _forget(ledger)
+        session, _ = ledger.sessions.open("s", host=None, agent=None)
+        ledger.sessions.add(
+            session, "e", asset=1, fragment=None, occurred=None, spoken=False
+        )  # fmt: skip
+        ledger.checkpoints.save(session, {"goal": "x"}, None, None)
+        ledger.checkpoints.advance("host", "stream", "1", previous=None, events=1)
         if "own_name" in TABLES:
             ledger.evidence.add_own_names(["Ada"])
         if not _count(ledger.database, "model_call"):
@@ -46,6 +62,22 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
     store.close()
     return store.paths.ledger
+
+
+def _forget(ledger: Ledger) -> None:
+    hide(ledger, Selection(assets={1}), actor="user")
+    lift(ledger, Selection(assets={1}), actor="user")
+    ledger.database.execute("INSERT INTO forgotten (tombstone, kind, digest) VALUES (1, 'a', 'b')")
+    ledger.database.execute("INSERT INTO forgotten_lift (forgotten, at) VALUES (1, '2026')")
+    ledger.database.execute("INSERT INTO erasure (tombstone, kind, ref) VALUES (1, 'id', 'a')")
+
+
+def _more_evidence(observation: str) -> Candidate:
+    quote = Evidence(observation=observation, quote="My", start=0, end=2)
+    return Candidate(
+        id="cand_1", type="semantic", kind="fact", text="Ada", basis="user_statement",
+        evidence=(quote,), proposer="rules", created_at="2026-01-01T00:00:00.000000Z",
+    )  # fmt: skip
 
 
 def _count(database: apsw.Connection, table: str) -> int:

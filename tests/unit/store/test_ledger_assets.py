@@ -183,6 +183,21 @@ def test_deriving_again_adds_nothing_unless_it_is_to_be_read_now(tiny: TinyStore
     assert len(assets.derivations(video[1])) == 2
 
 
+def test_depth_counts_the_containers_up_to_one_that_was_seen_by_itself(tiny: TinyStore) -> None:
+    outer, inner, file = (add(tiny, data, derived=True) for data in (b"outer", b"inner", b"file"))
+    itself, again = add(tiny, b"itself", derived=True), add(tiny, b"again", derived=True)
+    see(tiny, outer, b"/in/outer.zip")
+    assets = tiny.ledger.assets
+    attempt = tiny.ledger.attempts.add(outer[0], "observe", "zip", "f", status="ok", run="r")
+    for asset, parent in ((inner, outer), (file, inner), (itself, again), (again, itself)):
+        assets.derive(
+            asset[0], parent[0], attempt, relation="member", locator=None, name="x", observe=True
+        )
+
+    assert [assets.depth(asset[0]) for asset in (outer, inner, file)] == [0, 1, 2]
+    assert assets.depth(itself[0]) > 4, "a circle that nobody saw has no end"
+
+
 def test_inline_bytes_are_checked_by_their_hash(tiny: TinyStore) -> None:
     number, asset = add(tiny, b"one")
 

@@ -33,3 +33,30 @@ def test_one_shared_word_is_not_evidence(store: TinyStore, asker: Asker) -> None
     store.note("I bought a red sofa.")
 
     assert asker.recall("How much does a red Ferrari cost?")["coverage"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("question", "coverage"),
+    [
+        (
+            "Who is allergic to peanuts, what does Tom want, and where is the green tent?",
+            "supported",
+        ),
+        ("花生过敏的是谁？猫咪打疫苗了吗？年会地点在哪里？", "supported"),
+        ("What does Tom want? And what does the plumber charge?", "partial"),
+        ("Who won the cup, which bears live there, and what about the boiler?", "none"),
+    ],
+)
+def test_a_query_that_asks_several_things_is_judged_by_its_parts(
+    notes: Asker, question: str, coverage: str
+) -> None:
+    assert notes.recall(question)["coverage"] == coverage
+
+
+def test_each_part_of_a_query_gets_its_evidence(notes: Asker) -> None:
+    pack = notes.recall("red sofa cost, Nadia's instrument, dentist appointment", token_budget=512)
+
+    shown = " ".join(item["text"] for item in items(pack, "observations"))
+    assert "400 euros" in shown
+    assert "cello" in shown
+    assert "Dr. Weber" in shown

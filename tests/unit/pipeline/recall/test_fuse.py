@@ -53,7 +53,7 @@ def test_a_group_that_answers_well_lifts_its_members() -> None:
 def test_nudges_order_but_bring_nothing_in() -> None:
     hits = fuse([Signal("fts", [("a", 1.0), ("b", 1.0)])])
 
-    nudged = nudge(hits, lambda key: 0.5 if key == "b" else 0.0)
+    nudged = nudge(hits, lambda key: {"hint": 0.5} if key == "b" else {})
 
     assert [hit.key for hit in nudged] == ["b", "a"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from muniment.pipeline.recall.query import shortened, understand
+from muniment.pipeline.recall.query import as_asked, shortened, understand
 
 NOW = "2026-03-10T12:00:00.000000Z"
 
@@ -60,3 +60,9 @@ def test_capitals_inside_a_sentence_and_numbers_are_names() -> None:
 def test_an_echo_is_one_short_line() -> None:
     assert shortened("a\nb  c") == "a b c"
     assert len(shortened("x" * 1000)) == 120
+
+
+def test_missing_words_are_named_as_they_were_asked() -> None:
+    text = "Which invoices did 张三 dispute?"
+
+    assert as_asked(text, ["disput", "invoic", "张三"]) == ["invoices", "dispute", "张三"]

@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 from support.asking import Asker
 from support.stores import Line, TinyStore
 
-from muniment.pipeline.stages.index import BUSY, open_live, rebuild, refresh
+from muniment.pipeline.stages.index import BUSY, UNWRITABLE, open_live, rebuild, refresh
 from muniment.store import locks
 from muniment.store.errors import LockedError
 from muniment.store.index.documents import Filters
@@ -180,6 +181,19 @@ def test_a_busy_lock_skips_the_refresh_and_says_so(store: TinyStore, asker: Aske
             rebuild(store.ledger, store.paths.index, asker.cache)
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS])
+def test_a_folder_that_can_not_be_written_to_is_read_as_it_is(
+    store: TinyStore, asker: Asker, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    store.note("a heron")
+    asker.refresh()
+    store.note("another heron")
+    monkeypatch.setattr(locks, "hold", lambda *_, **__: _refuse(number))
+
+    assert asker.refresh().skipped == UNWRITABLE
+    assert asker.texts("heron") == ["a heron"]
+
+
 def test_vectors_are_made_once_and_newest_first(store: TinyStore, asker: Asker) -> None:
     store.notes(["one", "two"])
     embedder: Any = Lengths()
@@ -191,6 +205,18 @@ def test_vectors_are_made_once_and_newest_first(store: TinyStore, asker: Asker) 
     assert asker.refresh().without_vectors is None
     counts = refresh(store.ledger, store.paths.index, asker.cache, embedder=embedder)
     assert (counts.embedded, embedder.given[2:]) == (1, ["three"])
+
+
+def test_a_caller_that_waits_bounds_how_many_are_embedded(store: TinyStore, asker: Asker) -> None:
+    store.notes(["one", "two", "three"])
+    embedder: Any = Lengths()
+
+    counts = refresh(
+        store.ledger, store.paths.index, asker.cache, embedder=embedder, most_vectors=2
+    )
+
+    assert (counts.embedded, counts.without_vectors) == (2, 1)
+    assert embedder.given == ["three", "two"]
 
 
 def test_embedding_that_was_cut_short_goes_on_where_it_stopped(
@@ -243,6 +269,10 @@ def test_documents_carry_the_family_and_path_of_their_asset(store: TinyStore, as
     index = open_live(store.paths.index)
     assert len(index.matching(Filters(families=("video",), path="film.mp4"))) == 1
     index.close()
+
+
+def _refuse(number: int) -> None:
+    raise OSError(number, "refused")
 
 
 def _interrupt() -> None:

@@ -1,0 +1,1 @@
+"""The agent layer: sessions, checkpoints, personas, turns, hosts (CONTRACT 7)."""

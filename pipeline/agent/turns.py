@@ -1,0 +1,62 @@
+"""One call before a reply and one after: the context to answer from, and what was said."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.agent.asking import Asking, tokens_in
+from muniment.pipeline.agent.resuming import Resume, check_budget
+from muniment.pipeline.recall.request import LEAST_BUDGET
+from muniment.store.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from muniment.pipeline.options import Session
+
+SCHEMA = "muniment.turn/1"
+# The pack recalls by itself, so the context before it holds only what the pack does not.
+COMPONENTS = ("persona", "checkpoint", "agreements", "emotion", "events")
+
+
+def prepare(
+    asking: Asking,
+    persona: dict[str, Any],
+    session_id: str,
+    query: str,
+    asked: Mapping[str, Any],
+) -> tuple[dict[str, Any], str]:
+    """Return pack and resume context under one budget, and both as Markdown.
+
+    The context takes half of the budget at most; the pack has what is left. A session that is not
+    there yet has no context but the persona's.
+    """
+    budget = asked.get("token_budget") or 2_000
+    check_budget(budget, 2 * LEAST_BUDGET)
+    context: dict[str, Any] | None
+    try:
+        resume = Resume(asking, persona, session_id, query, COMPONENTS)
+        context, before = resume.document(budget // 2)
+    except NotFoundError:
+        context, before = None, ""
+    left = budget - tokens_in(before + "\n")
+    pack, after = asking.pack(query, {**asked, "token_budget": left}, session_id)
+    text = f"{before}\n{after}" if before else after
+    document = {
+        "schema": SCHEMA,
+        "session": session_id,
+        "token_budget": budget,
+        "tokens_used": tokens_in(text),
+        "resume": context,
+        "pack": pack,
+    }
+    return document, text
+
+
+def prepare_turn(
+    session: "Session", session_id: str, query: str, asked: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Prepare a turn as a command asks for it."""
+    from muniment.pipeline.agent.asking import opened
+    from muniment.pipeline.agent.personas import current
+
+    persona = current(session)
+    with opened(session) as asking:
+        return prepare(asking, persona, session_id, query, asked)

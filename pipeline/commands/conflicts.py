@@ -1,0 +1,75 @@
+"""``muniment conflicts``: claims that contradict each other, until the user settles them."""
+
+from typing import Any
+
+import click
+
+from muniment.pipeline.options import Session, command, group
+
+
+@command("list")
+def list_conflicts(session: Session) -> None:
+    """List unresolved conflicts with the evidence of every side."""
+    from muniment.pipeline.memory.claims import Claims
+    from muniment.pipeline.output import printable
+
+    with session.workspace().reading() as ledger:
+        found = Claims(ledger, "user").conflicts()
+    items = [
+        {"subject": rows[0]["subject"], "key": rows[0]["key"], "sides": [_side(r) for r in rows]}
+        for rows in found
+    ]
+    lines: list[str] = []
+    for item in items:
+        lines.append(f"{item['subject'] or '-'} {item['key']}:")
+        lines += [f'  {side["ref"]}  {side["value"]}: "{side["text"]}"' for side in item["sides"]]
+    session.output.answer(
+        {"kind": "conflicts", "count": len(items), "items": items},
+        printable("\n".join(lines) or "no conflicts"),
+    )
+
+
+@command("resolve")
+@click.argument("ref")
+@click.option("--both", is_flag=True, help="Keep every side: they do not exclude each other.")
+@click.option("--reason", default="resolved by the user", show_default=True, help="Kept with it.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+def resolve_conflict(session: Session, ref: str, both: bool, reason: str, dry_run: bool) -> None:
+    """Settle a conflict in favour of REF, one of its sides.
+
+    What else is said was true until REF began; where it began later, it is taken back.
+    """
+    from muniment.pipeline.commands.amend import record_row
+    from muniment.pipeline.memory.claims import Claims
+
+    workspace = session.workspace()
+    with workspace.changing(dry_run=dry_run) as ledger:
+        claims = Claims(ledger, "user")
+        kept = record_row(ledger, ref)
+        sides = claims.rows(kept["subject"], kept["key"])
+        at_odds = [row for row in sides if row["status"] == "conflicted"]
+        settled = kept["status"] != "conflicted"
+        if not dry_run and not settled:
+            with ledger.unit():
+                claims.resolve(kept, reason, both=both)
+    status = "unchanged" if settled else "planned" if dry_run else "resolved"
+    others = [] if settled else [one for one in at_odds if one["id"] != kept["id"]]
+    document = {
+        "status": status,
+        "kept": f"record:{kept['id']}@{kept['version']}",
+        "others": [f"record:{row['id']}@{row['version']}" for row in others],
+        "both": both,
+    }
+    session.output.answer(document, f"{status}: {document['kept']}")
+
+
+def _side(row: dict[str, Any]) -> dict[str, Any]:
+    names = ("value", "text", "valid_at", "recorded_at", "evidence")
+    return {"ref": f"record:{row['id']}@{row['version']}", **{name: row[name] for name in names}}
+
+
+conflicts = group(
+    "conflicts",
+    {"list": list_conflicts, "resolve": resolve_conflict},
+    "List claims that contradict each other, and settle them.",
+)

@@ -1,0 +1,47 @@
+"""``muniment turn prepare|complete``."""
+
+import sys
+
+import click
+
+from muniment.pipeline.commands.session import named, take_in
+from muniment.pipeline.options import Session, command, group
+
+
+@command("prepare")
+@click.argument("query")
+@click.option("--token-budget", type=int, default=2_000, help="Ceiling of both (at least 512).")
+def prepare(session: Session, query: str, token_budget: int) -> None:
+    """Give pack and resume context under one budget, before a reply in --session.
+
+    QUERY is what the user said; - reads it from standard input.
+    """
+    from muniment.pipeline.agent.turns import prepare_turn
+
+    said = sys.stdin.read() if query == "-" else query
+    document, markdown = prepare_turn(
+        session, named(session, None), said, {"token_budget": token_budget}
+    )
+    session.output.answer(document, markdown)
+
+
+@command("complete")
+@click.argument("events", metavar="-")
+@click.option("--host", metavar="TAG", help="Tag of the program that hosts the session.")
+def complete(session: Session, events: str, host: str | None) -> int:
+    """Take the events of a turn in, after a reply, and let proposers read them.
+
+    - reads a JSON object a line, as session append does.
+    """
+    from muniment.store.errors import UsageError
+
+    if events != "-":
+        raise UsageError("the events of a turn come as JSON lines on stdin", hint="give -")
+    return take_in(session, events, {}, host=host, proposals=True)
+
+
+turn = group(
+    "turn",
+    {"prepare": prepare, "complete": complete},
+    "Prepare a turn before a reply and complete it after.",
+)

@@ -1,0 +1,1 @@
+"""Resident processes: a store kept warm, and the ways to ask it (CONTRACT 6, ``serve``)."""

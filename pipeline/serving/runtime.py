@@ -1,0 +1,28 @@
+"""Where a resident process leaves what others find it by: private, named after the root."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+_PRIVATE = 0o700
+
+
+def runtime_file(root: Path, name: str) -> Path:
+    """Return the path of a file in the private runtime folder, which is made when missing."""
+    digest = hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:16]
+    return _folder() / f"{digest}.{name}"
+
+
+def _folder() -> Path:
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    folder = (
+        Path(base) / "muniment"
+        if base and Path(base).is_dir()
+        else Path(tempfile.gettempdir()) / f"muniment-{os.getuid()}"
+    )
+    folder.mkdir(mode=_PRIVATE, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
+        raise PermissionError(f"{folder} is not private to this user")
+    return folder

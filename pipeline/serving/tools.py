@@ -1,0 +1,208 @@
+"""What an agent may ask of a warm store, as plain functions: no protocol here."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.agent import checkpoints, personas
+from muniment.pipeline.agent.appending import append, follow_up
+from muniment.pipeline.agent.events import Event, read_event
+from muniment.pipeline.agent.proposing import Proposal, propose
+from muniment.pipeline.agent.resuming import Resume, check_budget
+from muniment.pipeline.agent.turns import prepare
+from muniment.pipeline.objects import describe
+from muniment.pipeline.recall.request import instant
+from muniment.pipeline.refs import KINDS, resolve
+from muniment.pipeline.serving.warm import Warm
+from muniment.store.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from muniment.pipeline.options import Session
+
+HOST = "mcp"
+PAGE_CHARACTERS = 4_000
+KEPT_PACKS = 64
+APPENDED_AT_ONCE = 100
+# An agent forgets things that it can name, never a folder, a session or the scope.
+FORGETTABLE = ("record", "observation", "event", "candidate")
+
+
+class Tools:
+    """The tools of one scope; each call checks what it is given and is safe beside others."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+        self.warm = Warm(session)
+        self._packs: OrderedDict[str, str] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def recall(
+        self, query: str, asked: dict[str, Any], session_id: str | None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the pack of a question, and the same as Markdown, kept for a while by its id."""
+        semantic = asked.get("semantic")
+        with self.warm.asking(semantic=semantic) as asking:
+            shown = {**asked, "semantic": asking.embedder is not None}
+            pack, markdown = asking.pack(query, shown, session_id)
+        self._keep(markdown)
+        return pack, markdown
+
+    def _keep(self, markdown: str) -> str:
+        identity = pack_id(markdown)
+        with self._guard:
+            self._packs[identity] = markdown
+            self._packs.move_to_end(identity)
+            while len(self._packs) > KEPT_PACKS:
+                self._packs.popitem(last=False)
+        return identity
+
+    def pack(self, identity: str) -> str:
+        """Return a pack that was given out lately."""
+        with self._guard:
+            found = self._packs.get(identity)
+        if found is None:
+            raise NotFoundError("this pack is no longer kept", hint="recall it again")
+        return found
+
+    def read(self, ref: str, offset: int, limit: int) -> dict[str, Any]:
+        """Return an object with its provenance, its text one page at a time."""
+        kind = ref.partition(":")[0]
+        if kind not in (*KINDS, "sha256") and "_" not in kind:
+            raise UsageError(
+                f"{ref!r} is not a reference", hint="use one that recall gave: observation:obs_…"
+            )
+        with self.warm.asking(semantic=False) as asking:
+            document = describe(asking.ledger, resolve(asking.ledger, ref))
+        text = document.get("text")
+        if not isinstance(text, str):
+            return document
+        end = offset + limit
+        page = {"text": text[offset:end], "text_characters": len(text)}
+        return {**document, **page, "next_offset": end if end < len(text) else None}
+
+    def remember(
+        self, text: str, key: str | None, value: str | None, valid_at: str | None
+    ) -> dict[str, Any]:
+        """Keep what the user asked to remember."""
+        from muniment.pipeline.remembering import Statement, keep
+
+        return keep(self.session, Statement(text, key, value, valid_at), dry_run=False)
+
+    def propose(self, proposals: list[Proposal]) -> dict[str, Any]:
+        """Keep proposals for the owner to approve."""
+        return {"candidates": propose(self.session, proposals)}
+
+    def correct(
+        self, ref: str, text: str | None, value: str | None, valid_at: str | None, reason: str
+    ) -> dict[str, Any]:
+        """Say what a record should say; the old version is kept and no longer answers."""
+        from muniment.pipeline.commands.amend import record_row
+        from muniment.pipeline.memory.amending import Correction, correct
+
+        if text is None and value is None and valid_at is None:
+            raise UsageError("say what is right: text, value or valid_at")
+        since = None if valid_at is None else instant(valid_at)
+        with self.warm.workspace.writing() as ledger:
+            row = record_row(ledger, ref)
+            with ledger.unit():
+                kept = correct(ledger, row, Correction(text, value, since, reason))
+        return {
+            "status": "corrected" if kept.changed else "unchanged",
+            "record": kept.ref,
+            "corrects": f"record:{row['id']}@{row['version']}",
+        }
+
+    def forget(self, refs: list[str]) -> dict[str, Any]:
+        """Hide what is named from every answer; the user can bring it back."""
+        from muniment.pipeline.forgetting.hiding import forget
+        from muniment.store.forgetting.selection import Wanted
+
+        for ref in refs:
+            if ref.partition(":")[0] not in FORGETTABLE:
+                raise UsageError(
+                    f"{ref!r} can't be forgotten from here",
+                    hint=f"name one of: {', '.join(f'{kind}:…' for kind in FORGETTABLE)}",
+                )
+        return forget(self.session, refs, Wanted(), dry_run=False)
+
+    def timeline(
+        self, about: str, before: str | None, after: str | None, offset: int, limit: int
+    ) -> dict[str, Any]:
+        """Return what held when of a key, a family of keys, a subject."""
+        from muniment.pipeline.memory.timeline import rows_about, timeline
+
+        until = None if before is None else instant(before)
+        since = None if after is None else instant(after)
+        with self.warm.asking(semantic=False) as asking:
+            spans = timeline(rows_about(asking.ledger, about), before=until, after=since)
+        if not spans:
+            raise NotFoundError(
+                f"nothing is known of {about!r}", hint="use a key or subject that recall showed"
+            )
+        page = spans[offset : offset + limit]
+        end = offset + len(page)
+        return {
+            "about": about, "spans": page, "count": len(spans),
+            "next_offset": end if end < len(spans) else None,
+        }  # fmt: skip
+
+    def append(
+        self, events: list[Event], session_id: str | None, progress: Callable[[int, int], None]
+    ) -> dict[str, Any]:
+        """Take events in, then let proposers read them."""
+        own = session_id or self.session.settings["session"]
+        checked = [read_event(event.model_dump(), own) for event in events]
+        outcomes, closed = [], []
+        for at in range(0, len(checked), APPENDED_AT_ONCE):
+            taken, ended = append(self.session, checked[at : at + APPENDED_AT_ONCE], host=HOST)
+            outcomes += taken
+            closed += ended
+            progress(len(outcomes), len(checked))
+        return {
+            "events": [outcome.as_dict() for outcome in outcomes],
+            "closed": closed,
+            **follow_up(self.session),
+        }
+
+    def resume(
+        self, session_id: str, token_budget: int, query: str | None
+    ) -> tuple[dict[str, Any], str]:
+        """Return the context to go on with a session."""
+        check_budget(token_budget)
+        persona = personas.current(self.session)
+        with self.warm.asking(semantic=False) as asking:
+            return Resume(asking, persona, session_id, query).document(token_budget)
+
+    def prepare(self, session_id: str, query: str, token_budget: int) -> tuple[dict[str, Any], str]:
+        """Return pack and resume context under one budget."""
+        persona = personas.current(self.session)
+        with self.warm.asking() as asking:
+            asked = {"token_budget": token_budget, "semantic": asking.embedder is not None}
+            return prepare(asking, persona, session_id, query, asked)
+
+    def save_checkpoint(self, session_id: str, fields: dict[str, Any]) -> dict[str, Any]:
+        """Keep the state of a task."""
+        return checkpoints.save(self.session, session_id, checkpoints.read_checkpoint(fields))
+
+    def persona(self) -> dict[str, Any]:
+        """Return who the assistant is for the user."""
+        return personas.current(self.session)
+
+    def close_left_open(self) -> list[str]:
+        """Close the sessions that an earlier server of this agent left open when it died."""
+        from muniment.store import manifest
+
+        root = self.warm.workspace.root
+        paths = root.scope(self.warm.workspace.scope)
+        if manifest.state_of(root) is not manifest.RootState.CURRENT or not paths.ledger.exists():
+            return []
+        with self.warm.workspace.writing() as ledger, ledger.unit():
+            left = ledger.sessions.left_open(HOST, self.session.settings["agent"])
+            return [name for number, name in left if ledger.sessions.end(number, "left_open")]
+
+
+def pack_id(markdown: str) -> str:
+    """Return the id that a pack is kept under."""
+    return hashlib.sha256(markdown.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,71 @@
+"""What the user says to Muniment itself: kept as evidence like everything else."""
+
+from muniment.pipeline.proposers.base import Passage
+from muniment.pipeline.stages.run import new_run_id
+from muniment.store.assets import Taken
+from muniment.store.ids import asset_id
+from muniment.store.ledger import Ledger
+from muniment.store.ledger.evidence import observation_id
+from muniment.store.records import CharLocator, Moment, Observation, Producer
+from muniment.store.times import now
+
+FAMILY = "statement"  # read here and by no reader
+PRODUCER = Producer(adapter="remember", version="1", role="statement")
+
+
+def statement_observation(text: str) -> Observation:
+    """Return the observation of a statement that is made now."""
+    asset = asset_id(text.encode("utf-8", "surrogatepass"))
+    lines = text.count("\n") + 1
+    locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
+    said = now()
+    return Observation(
+        id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, 0),
+        asset=asset,
+        kind="message",
+        text=text,
+        locator=locator,
+        producer=PRODUCER.fingerprint,
+        confidence=1.0,
+        origin="user",
+        role="user",
+        occurred=Moment(utc=said, zone_source="utc", precision="microsecond"),
+        created_at=said,
+    )
+
+
+def add_statement(ledger: Ledger, observation: Observation, command: str) -> None:
+    """Keep a statement with its bytes, inside the caller's unit; one that is kept stays."""
+    run = new_run_id()
+    data = observation.text.encode("utf-8", "surrogatepass")
+    ledger.attempts.start_run(run, command)
+    # Said again by hand, it is not forgotten any more.
+    ledger.tombstones.admits("asset", observation.asset, allow=True)
+    number, new = ledger.assets.add(Taken(observation.asset, len(data), data, data))
+    if new:
+        ledger.assets.add_type(number, "text/plain", FAMILY, "1")
+    ledger.assets.see(
+        (number, observation.asset), f"{command}:{observation.asset}".encode(),
+        source=command, origin="user", size=len(data), run=run,
+    )  # fmt: skip
+    attempt = ledger.attempts.add(
+        number, "remember", PRODUCER.adapter, PRODUCER.fingerprint, status="ok", run=run
+    )
+    producer, fingerprint = ledger.evidence.producer(PRODUCER)
+    ledger.evidence.add([observation], number, {fingerprint: producer}, attempt)
+    ledger.attempts.end_run(run, 0, {"remembered": 1})
+
+
+def statement_passage(observation: Observation) -> Passage:
+    """Show a statement to proposers and guards."""
+    said = observation.occurred
+    return Passage(
+        observation=observation.id,
+        text=observation.text,
+        kind="message",
+        origin="user",
+        role="user",
+        occurred=None if said is None else said.model_dump(),
+        instant=None if said is None else said.utc,
+        confidence=observation.confidence,
+    )

@@ -1,0 +1,227 @@
+"""Look for what was erased in every byte that is left: samples taken before, files read after.
+
+Samples live in memory only. What is found and also stands in something that stays is not counted:
+it is not "of" what went.
+"""
+
+import mmap
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+
+from muniment.store import files
+from muniment.store.database import rows
+from muniment.store.forgetting.plan import going
+from muniment.store.ledger import Ledger
+
+_MOST_ROWS = 200
+_MOST_IDS = 1_000
+_MOST_PASSAGES = 60
+_LEAST_CHARACTERS, _CHARACTERS = 12, 40
+_SLICE_BYTES, _LEAST_DIFFERENT = 24, 10
+_LEAST_NAME = 6
+
+
+@dataclass(slots=True)
+class Samples:
+    """What is looked for: ids, passages of text, file names, and pieces of bytes."""
+
+    ids: list[str] = field(default_factory=list)
+    passages: list[str] = field(default_factory=list)
+    names: list[bytes] = field(default_factory=list)
+    pieces: list[bytes] = field(default_factory=list)
+    refs: list[tuple[str, str]] = field(default_factory=list)
+
+    def needles(self) -> list[bytes]:
+        """Return every sample as bytes."""
+        texts = [text.encode("utf-8", "surrogatepass") for text in (*self.ids, *self.passages)]
+        return sorted({*texts, *self.names, *self.pieces})
+
+    def as_dict(self) -> dict[str, int]:
+        """Return how many of each there are."""
+        return {
+            "ids": len(self.ids), "passages": len(self.passages), "names": len(self.names),
+            "pieces": len(self.pieces),
+        }  # fmt: skip
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a scan read, and the files that still hold something."""
+
+    files: int = 0
+    bytes: int = 0
+    hits: list[str] = field(default_factory=list)
+
+
+def samples(ledger: Ledger) -> Samples:
+    """Take samples of what is about to go (``temp.going``), none that stands in what stays."""
+    database, found = ledger.database, Samples()
+    for kind in ("asset", "observation", "episode", "candidate", "record"):
+        rows = database.execute(
+            f"SELECT id FROM {kind} WHERE seq IN {going(kind)} ORDER BY seq LIMIT {_MOST_IDS}"
+        )
+        found.refs += [(kind, row[0]) for row in rows]
+    reduced = database.execute(
+        "SELECT a.id FROM temp.reduced r JOIN asset a ON a.seq = r.seq LIMIT 100"
+    )
+    found.refs += [("asset", row[0]) for row in reduced]
+    found.ids = [identity.rpartition(":")[2] for _, identity in found.refs]
+    found.passages = _passages(database)
+    found.names = _names(database)
+    found.pieces = _pieces(ledger)
+    return found
+
+
+def leftover_ids(ledger: Ledger) -> Samples:
+    """Return the ids that an interrupted forget has still on its list: its words are gone."""
+    rows = ledger.database.execute(
+        "SELECT DISTINCT ref FROM erasure WHERE kind IN ('file', 'document', 'id')"
+    )
+    refs = [str(row[0]) for row in rows]
+    plain = [ref.rpartition(":")[2].partition("@")[0] for ref in refs]
+    return Samples(ids=plain[:_MOST_IDS])
+
+
+def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Scan:
+    """Read every file of the scope and of the root, but no asset that stays and no other scope.
+
+    ``others`` are folders outside the root, such as the cache.
+    """
+    done = Scan()
+    needles = looked_for.needles()
+    if not needles:
+        return done
+    pattern = re.compile(b"|".join(map(re.escape, needles)))
+    for path in _files(ledger, others):
+        with suppress(FileNotFoundError):
+            done.bytes += path.stat().st_size
+            done.files += 1
+            if any(not _stays(ledger, hit) for hit in _hits(path, pattern)):
+                done.hits.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
+    return done
+
+
+def _passages(database: apsw.Connection) -> list[str]:
+    texts = [
+        row[0]
+        for table in ("observation", "record_version", "candidate")
+        for row in database.execute(
+            f"SELECT text FROM {table} WHERE seq IN {going(table)} "
+            f"AND length(text) >= {_LEAST_CHARACTERS} ORDER BY length(text) DESC "
+            f"LIMIT {_MOST_ROWS}"
+        )
+    ]
+    parts = dict.fromkeys(part for text in texts for part in _parts(text))
+    spread = list(parts)[:: max(1, len(parts) // _MOST_PASSAGES)]
+    return [part for part in spread if not _said_elsewhere(database, part)]
+
+
+def _parts(text: str) -> Iterator[str]:
+    for at in {0, max(0, len(text) // 2 - _CHARACTERS // 2), max(0, len(text) - _CHARACTERS)}:
+        part = text[at : at + _CHARACTERS].strip()
+        if len(part) >= _LEAST_CHARACTERS and "\n" not in part and '"' not in part:
+            yield part
+
+
+def _said_elsewhere(database: apsw.Connection, part: str) -> bool:
+    row = database.execute(
+        f"SELECT 1 FROM observation WHERE instr(text, ?) AND seq NOT IN {going('observation')} "
+        "LIMIT 1",
+        (part,),
+    ).fetchone()
+    return row is not None
+
+
+def _names(database: apsw.Connection) -> list[bytes]:
+    rows = database.execute(
+        f"SELECT path FROM sighting WHERE seq IN {going('sighting')} LIMIT {_MOST_ROWS}"
+    )
+    names = {bytes(row[0]).rpartition(b"/")[2] for row in rows}
+    kept = {
+        bytes(row[0]).rpartition(b"/")[2]
+        for row in database.execute(
+            f"SELECT path FROM sighting WHERE seq NOT IN {going('sighting')}"
+        )
+    }
+    return sorted(name for name in names - kept if len(name) >= _LEAST_NAME and b":" not in name)
+
+
+def _pieces(ledger: Ledger) -> list[bytes]:
+    found: set[bytes] = set()
+    for asset, storage, number in rows(
+        ledger.database,
+        f"SELECT id, storage, seq FROM asset WHERE seq IN {going('asset')} "
+        f"ORDER BY size DESC LIMIT {_MOST_ROWS}",
+    ):
+        with suppress(OSError):
+            data = _some_bytes(ledger, asset, storage, number)
+            places = (0, len(data) // 2, max(0, len(data) - _SLICE_BYTES))
+            pieces = (data[at : at + _SLICE_BYTES] for at in places)
+            found |= {piece for piece in pieces if len(set(piece)) >= _LEAST_DIFFERENT}
+    # The beginning of a file may be its format's, and so may any piece that stays elsewhere.
+    return sorted(piece for piece in found if not _stays(ledger, piece, before=True))
+
+
+def _some_bytes(ledger: Ledger, asset: str, storage: str, number: int) -> bytes:
+    if storage == "inline":
+        return ledger.assets.inline_bytes(number)
+    with files.open_reading(ledger.paths.asset(asset)) as stream:
+        return stream.read(1024 * 1024)
+
+
+def _stays(ledger: Ledger, hit: bytes, *, before: bool = False) -> bool:
+    """Tell whether bytes stand in what stays: in small assets, in text that was read, in a name."""
+    others = f"AND seq NOT IN {going('asset')}" if before else ""
+    inline = f"AND asset NOT IN {going('asset')}" if before else ""
+    text = hit.decode("utf-8", "replace")
+    statements = (
+        (f"SELECT 1 FROM asset_bytes WHERE instr(bytes, ?) {inline}", hit),
+        (f"SELECT 1 FROM asset WHERE instr(id, ?) {others}", text),
+        *(
+            ()
+            if before
+            else (
+                ("SELECT 1 FROM observation WHERE instr(text, ?)", text),
+                ("SELECT 1 FROM sighting WHERE instr(path, ?)", hit),
+            )
+        ),
+    )
+    return any(
+        ledger.database.execute(f"{statement} LIMIT 1", (value,)).fetchone() is not None
+        for statement, value in statements
+    )
+
+
+def _hits(path: Path, pattern: re.Pattern[bytes]) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            yield from {found[0] for found in pattern.finditer(content)}
+
+
+def _files(ledger: Ledger, others: Iterable[Path]) -> Iterator[Path]:
+    named = {
+        ledger.paths.asset(row[0])
+        for row in ledger.database.execute("SELECT id FROM asset WHERE storage = 'file'")
+    }
+    scopes = ledger.root.store / "tenants"
+    for folder in (
+        ledger.root.path,
+        ledger.paths.path,
+        ledger.root.user(ledger.scope).path,
+        *others,
+    ):
+        for here, folders, names in os.walk(folder):
+            inside = Path(here)
+            if inside == ledger.root.store:
+                folders[:] = [one for one in folders if inside / one != scopes]
+            if inside == ledger.root.user(ledger.scope).path:
+                folders[:] = [one for one in folders if one != "namespaces"]
+            yield from (inside / name for name in names if inside / name not in named)

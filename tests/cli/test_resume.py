@@ -1,0 +1,174 @@
+"""Resume, turns, checkpoints and personas through the command line (CONTRACT 7)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.agents import Agent, event, lines
+
+NAMES = ["persona", "checkpoint", "agreements", "memories", "emotion", "events"]
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Agent:
+    made = Agent(tmp_path / "root")
+    made.append(
+        event(1, "Remember that I am allergic to peanuts."),
+        event(2, "Noted, no peanuts.", role="assistant"),
+        event(3, "I promise to send the slides to Ola by Friday."),
+    )
+    return made
+
+
+def components(document: dict[str, object]) -> list[str]:
+    found = document["components"]
+    assert isinstance(found, list)
+    return [one["name"] for one in found]
+
+
+def test_resume_gives_whole_components_in_order_within_the_budget(agent: Agent) -> None:
+    agent.run("persona", "set", "You are Ada: brief and kind.")
+    agent.run("checkpoint", "save", "--session", "s1", "--goal", "cook for the peanut allergy")
+
+    for budget in (256, 300, 400, 600, 2_000):
+        found = agent.run("session", "resume", "s1", "--token-budget", str(budget))
+        kept = components(found)
+        assert kept == [name for name in NAMES if name in kept]
+        assert found["tokens_used"] <= budget
+        assert not set(kept) & set(found["omitted"])
+        cited = {one["id"] for one in found["citations"]}
+        for part in found["components"]:
+            for item in part["items"]:
+                assert set(item["citations"]) <= cited
+
+    assert {"persona", "checkpoint", "memories", "events"} <= set(kept)
+    assert found["omitted"] == []
+
+
+def test_a_persona_that_does_not_fit_gives_an_empty_context(agent: Agent) -> None:
+    agent.run("persona", "set", "Be kind. " * 400)
+
+    found = agent.run("session", "resume", "s1", "--token-budget", "256")
+
+    assert (found["status"], found["components"]) == ("insufficient_budget", [])
+    assert found["omitted"] == NAMES
+
+
+def test_the_newest_five_events_are_shown(agent: Agent) -> None:
+    agent.append(*(event(n, f"Message number {n} about sailing.") for n in range(10, 20)))
+
+    found = agent.run("session", "resume", "s1")
+    (events,) = [one for one in found["components"] if one["name"] == "events"]
+
+    assert [item["text"] for item in events["items"]] == [
+        f"Message number {n} about sailing." for n in range(15, 20)
+    ]
+
+
+def test_an_old_event_fades_in_a_context_that_nobody_asked_for(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "root")
+    long = "The committee met in the old library. " + "It went on and on about chairs. " * 20
+    agent.append(event(1, long, occurred_at="2020-05-06T10:00:00Z"))
+
+    found = agent.run("session", "resume", "s1")
+    (events,) = [one for one in found["components"] if one["name"] == "events"]
+
+    assert events["items"][0]["time"] == "2020-05"
+    assert len(events["items"][0]["text"]) <= 120
+
+
+def test_a_turn_has_pack_and_context_in_one_budget(agent: Agent) -> None:
+    for budget in (512, 700, 2_000):
+        turn = agent.run(
+            "turn", "prepare", "what am I allergic to?", "--session", "s1",
+            "--token-budget", str(budget),
+        )  # fmt: skip
+        assert turn["tokens_used"] <= budget
+        assert turn["pack"]["coverage"] == "supported"
+        assert turn["resume"]["components"][0]["name"] == "persona"
+    assert agent.run("turn", "prepare", "x", "--session", "s1", "--token-budget", "300", code=2)
+
+    done = agent.run(
+        "turn", "complete", "-",
+        stdin=lines(event(8, "I live in Bergen."), event(9, "Noted.", role="assistant")),
+    )  # fmt: skip
+    assert done["appended"] == 2
+    assert done["candidates"] >= 1
+
+
+def test_a_turn_of_a_session_that_is_new_has_no_context_yet(agent: Agent) -> None:
+    turn = agent.run("turn", "prepare", "what am I allergic to?", "--session", "fresh")
+
+    assert turn["resume"] is None
+    assert turn["pack"]["coverage"] == "supported"
+    assert len(agent.run("list", "sessions")["items"]) == 1
+
+
+def test_a_checkpoint_comes_back_as_it_was_saved(agent: Agent) -> None:
+    state = {
+        "goal": "plan dinner", "done": ["menu"], "pending": ["shopping"],
+        "constraints": ["no peanuts"], "next_action": "buy fish", "last_event": "e3",
+    }  # fmt: skip
+    saved = agent.run(
+        "checkpoint", "save", "-", "--session", "s1", stdin=json.dumps(state).encode()
+    )
+    assert saved["status"] == "created"
+    again = agent.run(
+        "checkpoint", "save", "-", "--session", "s1", stdin=json.dumps(state).encode()
+    )
+    assert (again["status"], again["checkpoint"]) == ("known", saved["checkpoint"])
+
+    shown = agent.run("checkpoint", "show", "s1")
+
+    assert {name: shown[name] for name in state} == state
+    assert shown["status"] == "current"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"session": "s2"}, "session_mismatch"),
+        ({"scope": {"tenant": "t", "user": "u", "namespace": "n"}}, "scope_mismatch"),
+        ({"last_event": "nothing"}, "not_found"),
+        ({"goal": " "}, "bad_checkpoint"),
+        ({"goal": 3}, "bad_checkpoint"),
+        ({"mood": "good"}, "bad_checkpoint"),
+    ],
+)
+def test_a_checkpoint_of_another_scope_or_session_is_refused(
+    agent: Agent, fields: dict[str, object], code: str
+) -> None:
+    said = agent.answer(
+        "checkpoint", "save", "-", "--session", "s1",
+        stdin=json.dumps({"goal": "x", **fields}).encode(),
+    )  # fmt: skip
+
+    assert said.code in {2, 4}
+    assert said.json["error"]["code"] == code
+    assert agent.answer("checkpoint", "show", "s1").code == 4
+
+
+def test_an_event_of_another_session_is_no_event_of_this_one(agent: Agent) -> None:
+    agent.append(event(50, "Elsewhere.", session="s2"))
+
+    said = agent.answer(
+        "checkpoint", "save", "--session", "s1", "--goal", "x", "--last-event", "e50"
+    )
+
+    assert said.code == 4
+
+
+def test_a_persona_spans_namespaces_and_its_versions_stay(agent: Agent) -> None:
+    assert agent.run("persona", "show")["default"] is True
+    assert agent.run("persona", "set", "One.")["version"] == 1
+    assert agent.run("persona", "set", "One.")["status"] == "known"
+    assert agent.run("persona", "set", "-", stdin=b"Two.\n")["version"] == 2
+    assert agent.run("persona", "rollback", "1", "-n")["status"] == "planned"
+    assert agent.run("persona", "rollback", "1")["version"] == 3
+
+    other = agent.run("--namespace", "work", "persona", "show")
+
+    assert (other["text"], other["version"]) == ("One.", 3)
+    assert agent.run("persona", "show", "--version", "2")["text"] == "Two."
+    assert agent.run("persona", "rollback", "9", code=4)
+    assert agent.run("--user", "other", "persona", "show")["default"] is True
