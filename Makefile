@@ -1,6 +1,6 @@
 # Every target makes ready what it needs. `make demo` and `make test` work on a bare Debian 12 as root.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-recall corpus lock samples docs clean
+.PHONY: help setup demo test lint format bench bench-recall corpus torture lock samples docs clean
 
 PYTHON ?=
 BIN := .venv/bin
@@ -39,10 +39,12 @@ bench-recall: setup  ## measure retrieval on public sets beside the checkout
 corpus: setup  ## ingest the public files beside the checkout, twice
 	$(BIN)/python tests/bench/corpus.py $(ARGS)
 
+torture: setup  ## fail a whole run at every point of writing in turn; ARGS="--every 20" for a sample
+	$(BIN)/python tests/torture/run.py $(ARGS)
+
 lock: setup  ## resolve the dependencies again; ARGS="--upgrade" takes newer ones
 	.ci/lock.sh $(ARGS)
 
-samples: export WITH_SPEECH_SYNTHESIS := 1
 samples: setup  ## make the sample files again
 	$(BIN)/python samples/make_samples.py
 

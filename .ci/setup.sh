@@ -27,9 +27,7 @@ missing_packages() {
     command -v ffmpeg >/dev/null 2>&1 && command -v ffprobe >/dev/null 2>&1 || echo ffmpeg
     [ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || echo fonts-dejavu-core
     [ -e /usr/share/fonts/truetype/wqy/wqy-microhei.ttc ] || echo fonts-wqy-microhei
-    if [ "${WITH_SPEECH_SYNTHESIS:-}" = 1 ]; then
-        command -v espeak-ng >/dev/null 2>&1 || echo espeak-ng
-    fi
+    command -v espeak-ng >/dev/null 2>&1 || echo espeak-ng
     # Debian keeps ensurepip in a package of its own; elsewhere it comes with Python.
     "$1" -c 'import ensurepip, venv' 2>/dev/null ||
         "$1" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'

@@ -10,6 +10,10 @@ READERS: tuple[ReaderSpec, ...] = (
         lane="inline",
         kinds=("text",),
         target="muniment.adapters.formats.plain_text:TextReader",
+        formats="txt, md, html, xml, json, csv, tsv, yaml, toml, logs, source code; any encoding",
+        locators="char",
+        library="charset-normalizer",
+        limits="text bytes",
     ),
     ReaderSpec(
         name="subtitles",
@@ -19,6 +23,9 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("subtitle",),
         target="muniment.adapters.formats.subtitles:SubtitleReader",
         library="pysubs2",
+        formats="srt, vtt, ass, ssa",
+        locators="time",
+        limits="text bytes",
     ),
     ReaderSpec(
         name="chat",
@@ -27,6 +34,9 @@ READERS: tuple[ReaderSpec, ...] = (
         lane="inline",
         kinds=("message",),
         target="muniment.adapters.formats.chats:ChatReader",
+        formats="WhatsApp, Telegram, Discord, ChatGPT, Claude, WeChat; `name: text`, JSONL",
+        locators="message",
+        limits="text bytes",
     ),
     ReaderSpec(
         name="picture",
@@ -36,7 +46,10 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("ocr", "visual", "metadata"),
         target="muniment.adapters.media.picture:PictureReader",
         roles=("ocr", "describe"),
-        library="pillow",
+        library="pillow, pi-heif, rapidocr",
+        formats="jpeg, png, webp, gif, apng, tiff, bmp, heic, avif, jpeg 2000, psd, ico",
+        locators="bbox",
+        limits="pixels, frames (animations), pages",
     ),
     ReaderSpec(
         name="pdf",
@@ -46,7 +59,10 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("page_text", "ocr", "metadata"),
         target="muniment.adapters.media.pdf:PdfReader",
         roles=("ocr",),
-        library="pypdfium2",
+        library="pypdfium2, rapidocr",
+        formats="pdf: text and scanned pages, page by page",
+        locators="page",
+        limits="pages, pixels",
     ),
     ReaderSpec(
         name="media_metadata",
@@ -56,6 +72,9 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("metadata", "chapter", "subtitle"),
         target="muniment.adapters.media.media_metadata:MetadataReader",
         library="ffmpeg",
+        formats="whatever ffmpeg decodes: tags, chapters, text tracks, cover",
+        locators="time",
+        limits="tool seconds",
     ),
     ReaderSpec(
         name="speech",
@@ -65,7 +84,10 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("asr",),
         target="muniment.adapters.media.audio:SpeechReader",
         roles=("detect_speech", "transcribe"),
-        library="ffmpeg",
+        library="ffmpeg, faster-whisper",
+        formats="sound of audio and video",
+        locators="time",
+        limits="tool seconds",
     ),
     ReaderSpec(
         name="frames",
@@ -75,7 +97,10 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=("ocr", "visual"),
         target="muniment.adapters.media.video:FramesReader",
         roles=("ocr", "describe"),
-        library="ffmpeg",
+        library="ffmpeg, rapidocr",
+        formats="key frames of video",
+        locators="frame",
+        limits="key frames",
     ),
     ReaderSpec(
         name="prints",
@@ -85,6 +110,8 @@ READERS: tuple[ReaderSpec, ...] = (
         kinds=(),
         target="muniment.adapters.media.prints:PrintReader",
         library="pillow, ffmpeg",
+        formats="pictures, audio, video: fingerprints that tell near-duplicates",
+        limits="pixels, tool seconds",
     ),
     ReaderSpec(
         name="docx",
@@ -96,6 +123,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="docx",
         library="defusedxml",
         limits="unpacked size, ratio, 96 MiB a part",
+        locators="member",
     ),
     ReaderSpec(
         name="pptx",
@@ -107,6 +135,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="pptx",
         library="defusedxml",
         limits="slides, unpacked size, ratio",
+        locators="page",
     ),
     ReaderSpec(
         name="xlsx",
@@ -118,6 +147,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="xlsx, xlsm",
         library="defusedxml",
         limits="cells, unpacked size, ratio",
+        locators="cell",
     ),
     ReaderSpec(
         name="opendocument",
@@ -129,6 +159,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="odt, ods, odp",
         library="defusedxml",
         limits="cells, unpacked size, ratio",
+        locators="member, cell, page",
     ),
     ReaderSpec(
         name="epub",
@@ -140,6 +171,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="epub",
         library="defusedxml",
         limits="chapters, unpacked size, ratio",
+        locators="member",
     ),
     ReaderSpec(
         name="rtf",
@@ -150,6 +182,7 @@ READERS: tuple[ReaderSpec, ...] = (
         target="muniment.adapters.formats.office.rtf:RtfReader",
         formats="rtf",
         limits="256 MiB",
+        locators="char",
     ),
     ReaderSpec(
         name="legacy_office",
@@ -161,6 +194,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="xls; of doc and ppt the reason only",
         library="xlrd, olefile",
         limits="cells",
+        locators="cell",
     ),
     ReaderSpec(
         name="mail",
@@ -172,6 +206,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="eml, mbox, msg",
         library="olefile (msg)",
         limits="256 MiB a message",
+        locators="message",
     ),
     ReaderSpec(
         name="calendar",
@@ -183,6 +218,7 @@ READERS: tuple[ReaderSpec, ...] = (
         formats="ics",
         library="icalendar (zones)",
         limits="text bytes",
+        locators="message",
     ),
     ReaderSpec(
         name="contacts",
@@ -193,6 +229,7 @@ READERS: tuple[ReaderSpec, ...] = (
         target="muniment.adapters.formats.mail.contacts:ContactReader",
         formats="vcf",
         limits="text bytes",
+        locators="message",
     ),
     ReaderSpec(
         name="slack",
@@ -203,6 +240,7 @@ READERS: tuple[ReaderSpec, ...] = (
         target="muniment.adapters.formats.chats.slack_export:SlackReader",
         formats="Slack export (zip)",
         limits="depth, members, unpacked size, ratio",
+        locators="member",
     ),
     ReaderSpec(
         name="archive",
@@ -213,5 +251,6 @@ READERS: tuple[ReaderSpec, ...] = (
         target="muniment.adapters.formats.archives:ArchiveReader",
         formats="zip, tar, tar.gz, tar.bz2, tar.xz, gz, bz2, xz",
         limits="depth, members, unpacked size, ratio",
+        locators="member",
     ),
 )

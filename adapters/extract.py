@@ -87,38 +87,62 @@ def _write_text(words: str, target: Path) -> str:
     return "text/plain"
 
 
+def picture_at(source: Source, locator: Mapping[str, Any], limits: Limits) -> "Image.Image":
+    """Return the whole picture, page or frame that a locator's box lies in, upright.
+
+    Raises ``InputError`` ``not_extractable`` where there is none to look at.
+    """
+    kind = locator["type"]
+    if kind not in _PICTURES or (kind == "page" and resolve.is_reread(source.family)):
+        raise InputError(f"a {kind} locator has no picture", code="not_extractable")
+    return _PICTURES[kind](source, locator, limits)
+
+
 def _box(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
-    wanted = cited.locator.get("page")
-    with open_picture(source, limits) as picture:
-        for frame in picture.frames():
-            if wanted in {None, frame.page}:
-                return _save(_crop(frame.image, cited.locator), target)
-    raise InputError("the picture has no such frame", code="not_extractable")
+    return _save(_crop(picture_at(source, cited.locator, limits), cited.locator), target)
 
 
 def _page(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
     if resolve.is_reread(source.family):
         return _reread(source, cited, target, limits)
-    from muniment.adapters.media.pdf import page_picture
+    return _part(source, cited, target, limits)
 
-    picture = page_picture(source, cited.locator["page"], limits)
+
+def _part(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    picture = picture_at(source, cited.locator, limits)
     return _save(_crop(picture, cited.locator.get("bbox")), target)
 
 
-def _frame(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+def _image_frame(source: Source, locator: Mapping[str, Any], limits: Limits) -> "Image.Image":
+    wanted = locator.get("page")
+    with open_picture(source, limits) as picture:
+        for frame in picture.frames():
+            if wanted in {None, frame.page}:
+                return frame.image
+    raise InputError("the picture has no such frame", code="not_extractable")
+
+
+def _page_image(source: Source, locator: Mapping[str, Any], limits: Limits) -> "Image.Image":
+    from muniment.adapters.media.pdf import page_picture
+
+    return page_picture(source, locator["page"], limits)
+
+
+def _film_frame(source: Source, locator: Mapping[str, Any], limits: Limits) -> "Image.Image":
     from PIL import Image
 
     found = ffmpeg.probe(source, limits)
     if found.video is None:
         raise InputError("it has no picture", code="not_extractable")
-    start = max(0, cited.locator["at_ms"] - FRAME_LEAD_MS) / 1000
+    start = max(0, locator["at_ms"] - FRAME_LEAD_MS) / 1000
     whole = source.scratch / "frame.png"
     output = {"map": f"0:{found.video.index}", "frames:v": 1, "format": "image2", "c:v": "png",
               "update": 1}  # fmt: skip
     with _removed(whole):
         ffmpeg.extract(source, found, limits, output, whole, before_input={"ss": f"{start:.3f}"})
         with Image.open(whole) as picture:
-            return _save(_crop(picture, cited.locator.get("bbox")), target)
+            picture.load()
+            return picture
 
 
 def _clip(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
@@ -170,6 +194,11 @@ _EXTRACTORS: dict[str, Callable[[Source, Cited, Path, Limits], str]] = {
     "message": _message,
     "bbox": _box,
     "page": _page,
-    "frame": _frame,
+    "frame": _part,
     "time": _clip,
+}
+_PICTURES: dict[str, Callable[[Source, Mapping[str, Any], Limits], "Image.Image"]] = {
+    "bbox": _image_frame,
+    "page": _page_image,
+    "frame": _film_frame,
 }

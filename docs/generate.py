@@ -1,6 +1,7 @@
 """Write the reference pages that are made from something else: ``make docs``.
 
-``commands.md`` is the help of every command, ``configuration.md`` the settings.
+``commands.md`` is the help of every command, ``configuration.md`` the settings, ``formats.md`` what
+the readers say of themselves.
 ``licences.md`` comes from the metadata of the installed packages that the locks name, with notes
 on what their wheels bundle and do not say.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from muniment.adapters.catalog import READERS
 from muniment.adapters.ports import Limits
 from muniment.pipeline.cli import cli
 from muniment.pipeline.settings import OPTIONS
@@ -165,6 +167,33 @@ Budgets that are checked before and while a file is decoded; each name says its 
 """
 
 
+FORMATS = """\
+# Formats
+
+<!-- Written by `make docs` from the readers; change adapters/catalog.py instead. -->
+
+What a file is is told by its bytes; its name only chooses among kinds of text. A reader takes one
+or more families of files; several may read the same file, each for what it covers. What nobody
+reads is kept all the same, with the reason `no_reader`.
+
+The limits are those of [the configuration](configuration.md) unless they say a size. A file that
+goes beyond one ends `failed` or `partial` with the limit's name as its reason, and takes nothing
+from the others. How a reading ends: `ok`, `partial`, `empty`, `encrypted`, `unsupported`,
+`skipped` or `failed`, each but `ok` with a reason code; `muniment show FILE` tells it.
+
+| reader | formats | families | observations | locator | library | limits |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+FORMATS_END = """
+Pictures, recordings and films are fingerprinted besides: `show` lists the near-duplicates of one,
+and recall says things once. Files beside one (a photo takeout's JSON, XMP, subtitles and text of
+the same stem) are linked to it and tell when and where; see
+[times and files that belong together](../explanation/evidence.md).
+
+Other packages add readers: [write a reader](../how-to/readers.md).
+"""
+
+
 def table(parameters: Iterable[click.Parameter]) -> str:
     """Return the options as a table; hidden ones are left out."""
     rows = ""
@@ -221,6 +250,19 @@ def configuration() -> str:
         page += f"| `{name}` | `MUNIMENT_{name.upper()}` | {value(option.default)} | "
         page += f"{cell(option.help)} |\n"
     return page + TABLES + "".join(f"| `{f.name}` | {f.default:,} |\n" for f in fields(Limits))
+
+
+def formats() -> str:
+    """Return the page of formats, a row a built-in reader."""
+    page = FORMATS
+    for reader in READERS:
+        columns = (
+            reader.name, reader.formats, ", ".join(sorted(reader.families)),
+            ", ".join(reader.kinds) or "none", reader.locators or "none", reader.library or "none",
+            reader.limits,
+        )  # fmt: skip
+        page += "| " + " | ".join(map(cell, columns)) + " |\n"
+    return page + FORMATS_END
 
 
 def explained(command: click.Command) -> str:
@@ -282,6 +324,7 @@ def main() -> None:
     """Write every generated page."""
     (REFERENCE / "commands.md").write_text(commands(), encoding="utf-8")
     (REFERENCE / "configuration.md").write_text(configuration(), encoding="utf-8")
+    (REFERENCE / "formats.md").write_text(formats(), encoding="utf-8")
     (REFERENCE / "licences.md").write_text(licences(), encoding="utf-8")
 
 

@@ -127,7 +127,8 @@ def _observe(run: Run, _orders: Orders, session: Session) -> None:
 
     models = models_of(session)
     setup = setup_of(run, models)
-    with Pool(setup, run.settings.jobs, tick=run.progress.tick) as pool:
+    with Pool(setup, run.settings.jobs) as pool:
+        pool.on_tick(_following(run, pool))
         Observation(run, models, InProcess(setup), pool).observe()
     if not run.out_of_time:  # what belongs together is known only of what has been read
         Relations(run).relate()

@@ -172,7 +172,12 @@ def _without_numbers(found: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name not in inner}
 
 
+def _tombstone(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    return next((found for found in ledger.tombstones.all() if found["id"] == ref.id), None)
+
+
 _DESCRIBERS = {
+    "tombstone": _tombstone,
     "asset": _asset,
     "observation": _observation,
     "episode": _episode,

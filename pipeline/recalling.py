@@ -11,6 +11,7 @@ from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
 from muniment.pipeline.stages.index import open_live, refresh
+from muniment.store.index.documents import IndexDamageError
 from muniment.store.times import now
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # Texts that are embedded on the way to an answer; more wait for the index stage.
 _MOST_VECTORS = 64
+_FIRST_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +68,33 @@ def reading(session: "Session", *, semantic: bool) -> Iterator[Reading]:
     workspace = session.workspace()
     with workspace.reading() as ledger:
         embedder = embedder_of(session) if semantic else None
-        refreshed = refresh(
-            ledger, ledger.paths.index, workspace.cache,
-            embedder=embedder, most_vectors=_MOST_VECTORS,
-        )  # fmt: skip
-        index = open_live(ledger.paths.index)
+        index, notes = open_followed(
+            ledger, workspace.cache, embedder, wait_seconds=session.settings["lock_wait"]
+        )
         try:
-            notes = [refreshed.skipped] if refreshed.skipped else []
             yield Reading(ledger, index, workspace.cache, embedder, notes)
         finally:
             index.close()
+
+
+def open_followed(
+    ledger: "Ledger", cache: "Path", embedder: "Embedder | None" = None, *, wait_seconds: float
+) -> "tuple[TextIndex, list[str]]":
+    """Bring the index up to date and open it; return it with what is to be told of it.
+
+    Where another process is at it, what is indexed so far answers. Where that is the very first
+    index, nothing is there yet, and it is waited for.
+    """
+    folder = ledger.paths.index
+    refreshed = refresh(ledger, folder, cache, embedder=embedder, most_vectors=_MOST_VECTORS)
+    try:
+        index = open_live(folder)
+    except IndexDamageError:
+        if refreshed.skipped is None:
+            raise
+        refreshed = refresh(ledger, folder, cache, wait_seconds=max(wait_seconds, _FIRST_SECONDS))
+        index = open_live(folder)
+    return index, [refreshed.skipped] if refreshed.skipped else []
 
 
 def request_of(query: str, asked: Mapping[str, Any]) -> Request:

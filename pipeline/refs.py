@@ -7,9 +7,12 @@ from typing import NamedTuple
 from muniment.store.errors import NotFoundError, UsageError
 from muniment.store.ledger import Ledger
 
-KINDS = ("asset", "observation", "episode", "candidate", "record", "run", "session", "event")
+KINDS = (
+    "asset", "observation", "episode", "candidate", "record", "run", "session", "event",
+    "tombstone",
+)  # fmt: skip
 _PREFIXES = {"obs": "observation", "ep": "episode", "cand": "candidate", "rec": "record",
-             "run": "run"}  # fmt: skip
+             "run": "run", "tmb": "tombstone"}  # fmt: skip
 _NAMED_BY_HOSTS = {"session", "event"}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 

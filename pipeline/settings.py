@@ -41,6 +41,7 @@ OPTIONS: dict[str, Option] = {
     "lock_wait": Option(float, 0.0, "Seconds to wait for another process's lock."),
     "debug": Option(bool, False, "Show tracebacks."),
     "jobs": Option(int, None, "Worker processes at most; as many as cores when not set."),
+    "tier": Option(str, None, "Machine tier: full, standard or lite; by memory when not set."),
     "zone": Option(str, "UTC", "Zone that times without one sort by."),
     "me": Option(list, (), "Names that the user goes by in chats."),
     "languages": Option(list, ("en", "zh"), "Languages to expect, the likeliest first."),
@@ -76,8 +77,15 @@ class Settings:
 
     @property
     def jobs(self) -> int:
-        """How many workers may run at once."""
-        return self.values["jobs"] or os.cpu_count() or 1
+        """How many workers may run at once: as said, else what the machine can bear now."""
+        return self.values["jobs"] or self.watch.jobs()
+
+    @property
+    def watch(self) -> "Watch":
+        """What the machine can bear, measured from here on."""
+        from muniment.pipeline.machine import Watch
+
+        return Watch(self["tier"])
 
 
 def load(

@@ -23,11 +23,23 @@ def generate() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["commands", "configuration"])
+@pytest.mark.parametrize("name", ["commands", "configuration", "formats"])
 def test_a_generated_page_is_what_make_docs_writes(generate: ModuleType, name: str) -> None:
     page = (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
 
     assert page == getattr(generate, name)(), "run `make docs`"
+
+
+def test_every_reader_says_what_it_reads_where_and_within_what() -> None:
+    from muniment.adapters.catalog import READERS
+
+    silent = [
+        reader.name
+        for reader in READERS
+        if not (reader.formats and reader.limits and (reader.locators or not reader.kinds))
+    ]
+
+    assert silent == []
 
 
 def test_every_locked_package_is_on_the_licences_page(generate: ModuleType) -> None:

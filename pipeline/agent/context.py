@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.agent.asking import tokens_in
+from muniment.pipeline.agent.working import tokens_in
 from muniment.pipeline.recall import neutral
 from muniment.pipeline.recall.items import Item, Proof
 from muniment.pipeline.recall.pack import Describe

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline import gist as gists
 from muniment.pipeline.agent import sessions
-from muniment.pipeline.agent.asking import Asking
 from muniment.pipeline.agent.context import Context, from_item
 from muniment.pipeline.recall.answer import search_hits
 from muniment.pipeline.recall.request import LEAST_BUDGET, Filters, Request
@@ -17,6 +16,7 @@ from muniment.store.times import now, parse_utc
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
+    from muniment.pipeline.recalling import Reading
 
 AGREEMENTS, MEMORIES, EVENTS = 20, 20, 5
 COMPONENTS = ("persona", "checkpoint", "agreements", "memories", "emotion", "events")
@@ -33,7 +33,7 @@ _CHECKPOINT_LISTS = ("done", "pending", "constraints")
 class Resume:
     """One resume under way."""
 
-    asking: Asking
+    opened: "Reading"
     persona: dict[str, Any]
     session_id: str
     query: str | None
@@ -42,7 +42,7 @@ class Resume:
 
     def document(self, token_budget: int) -> tuple[dict[str, Any], str]:
         """Fill the budget; return the context and the same as Markdown."""
-        ledger = self.asking.ledger
+        ledger = self.opened.ledger
         with ledger.snapshot():
             state = sessions.found(ledger, self.session_id)
             resolver = Resolver(ledger, Filters(), self.moment, with_assistant=True)
@@ -75,7 +75,7 @@ class Resume:
 
     def _checkpoint(self, _state: dict[str, Any], _resolver: Resolver) -> Iterator[dict[str, Any]]:
         """Yield what the host reported; one that was invalidated is not carried on."""
-        found = self.asking.ledger.checkpoints.newest(self.session_id)
+        found = self.opened.ledger.checkpoints.newest(self.session_id)
         if found is None or found["status"] == "invalidated":
             return
         said = [("goal", found.get("goal")), ("next action", found.get("next_action"))]
@@ -110,8 +110,8 @@ class Resume:
             return []
         request = Request(query, filters=Filters(kinds=("record",)), semantic="off")
         hits = search_hits(
-            self.asking.ledger, self.asking.index, request,
-            clock=lambda: self.moment, limit=MEMORIES, cache=self.asking.cache,
+            self.opened.ledger, self.opened.index, request,
+            clock=lambda: self.moment, limit=MEMORIES, cache=self.opened.cache,
         )  # fmt: skip
         found = [hit["ref"].removeprefix("record:").rpartition("@") for hit in hits
                  if hit["ref"].startswith("record:")]  # fmt: skip
@@ -119,19 +119,19 @@ class Resume:
 
     def _topic(self, state: dict[str, Any]) -> str:
         """Return the words of the task, else what the user said last."""
-        found = self.asking.ledger.checkpoints.newest(self.session_id)
+        found = self.opened.ledger.checkpoints.newest(self.session_id)
         if found is not None and found["status"] != "invalidated":
             words = " ".join(filter(None, (found.get("goal"), found.get("next_action"))))
             if words:
                 return words
-        recent = self.asking.ledger.sessions.recent(state["seq"], 10)
+        recent = self.opened.ledger.sessions.recent(state["seq"], 10)
         said = [message["text"] for message in recent if message["role"] == "user"]
         return " ".join(said[-2:])[:_EVENT_CHARACTERS]
 
     def _records(
         self, resolver: Resolver, where: str, order: str, limit: int, values: tuple[Any, ...] = ()
     ) -> Iterator[dict[str, Any]]:
-        found = self.asking.ledger.memory.records(
+        found = self.opened.ledger.memory.records(
             f"r.status IN ('active', 'conflicted') AND {where} ORDER BY {order} LIMIT {limit}",
             values,
         )
@@ -143,7 +143,7 @@ class Resume:
     def _emotion(self, _state: dict[str, Any], resolver: Resolver) -> Iterator[dict[str, Any]]:
         """Yield the newest emotion with what is left of it by now."""
         order = "coalesce(r.valid_sort, r.recorded_at) DESC"
-        newest = self.asking.ledger.memory.records(
+        newest = self.opened.ledger.memory.records(
             f"r.status = 'active' AND r.kind = 'emotion' ORDER BY {order} LIMIT 1"
         )
         for record in list(newest):
@@ -155,7 +155,7 @@ class Resume:
                 yield {**from_item(item), "strength": round(strength, 3)}
 
     def _events(self, state: dict[str, Any], resolver: Resolver) -> Iterator[dict[str, Any]]:
-        ledger = self.asking.ledger
+        ledger = self.opened.ledger
         digest = sessions.digest(ledger, state)
         if digest:
             yield {"kind": "digest of dropped turns", "text": digest, "time": None}
@@ -187,13 +187,13 @@ def resume(
     session: "Session", session_id: str, *, token_budget: int, query: str | None = None
 ) -> tuple[dict[str, Any], str]:
     """Return the context of a session as a command asks for it."""
-    from muniment.pipeline.agent.asking import opened
     from muniment.pipeline.agent.personas import current
+    from muniment.pipeline.recalling import reading
 
     check_budget(token_budget)
     persona = current(session)
-    with opened(session) as asking:
-        return Resume(asking, persona, session_id, query).document(token_budget)
+    with reading(session, semantic=False) as opened:
+        return Resume(opened, persona, session_id, query).document(token_budget)
 
 
 def check_budget(token_budget: int, least: int = LEAST_BUDGET) -> None:

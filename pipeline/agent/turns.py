@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.agent.asking import Asking, tokens_in
 from muniment.pipeline.agent.resuming import Resume, check_budget
+from muniment.pipeline.agent.working import pack_of, tokens_in
 from muniment.pipeline.recall.request import LEAST_BUDGET
 from muniment.store.errors import NotFoundError
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
+    from muniment.pipeline.recalling import Reading
 
 SCHEMA = "muniment.turn/1"
 # The pack recalls by itself, so the context before it holds only what the pack does not.
@@ -17,7 +18,7 @@ COMPONENTS = ("persona", "checkpoint", "agreements", "emotion", "events")
 
 
 def prepare(
-    asking: Asking,
+    opened: "Reading",
     persona: dict[str, Any],
     session_id: str,
     query: str,
@@ -32,12 +33,12 @@ def prepare(
     check_budget(budget, 2 * LEAST_BUDGET)
     context: dict[str, Any] | None
     try:
-        resume = Resume(asking, persona, session_id, query, COMPONENTS)
+        resume = Resume(opened, persona, session_id, query, COMPONENTS)
         context, before = resume.document(budget // 2)
     except NotFoundError:
         context, before = None, ""
     left = budget - tokens_in(before + "\n")
-    pack, after = asking.pack(query, {**asked, "token_budget": left}, session_id)
+    pack, after = pack_of(opened, query, {**asked, "token_budget": left}, session_id)
     text = f"{before}\n{after}" if before else after
     document = {
         "schema": SCHEMA,
@@ -54,9 +55,9 @@ def prepare_turn(
     session: "Session", session_id: str, query: str, asked: Mapping[str, Any]
 ) -> tuple[dict[str, Any], str]:
     """Prepare a turn as a command asks for it."""
-    from muniment.pipeline.agent.asking import opened
     from muniment.pipeline.agent.personas import current
+    from muniment.pipeline.recalling import reading
 
     persona = current(session)
-    with opened(session) as asking:
-        return prepare(asking, persona, session_id, query, asked)
+    with reading(session, semantic=False) as opened:
+        return prepare(opened, persona, session_id, query, asked)

@@ -139,7 +139,8 @@ def _perform(session: Session, name: str, stages: tuple[str, ...], asked: dict[s
 def _report(session: Session, orders: "Orders", tally: "Tally") -> None:
     from muniment.pipeline.summary import summary
 
-    session.output.answer(tally.document() | {"dry_run": orders.dry_run}, summary(tally, orders))
+    document = tally.document() | {"dry_run": orders.dry_run}
+    session.output.report(document, summary(tally, orders), well=not tally.failed)
     for failure in tally.failed:
         session.output.warn(
             f"muniment: {failure['message']} [{failure['path']}] ({failure['code']})"

@@ -10,15 +10,16 @@ from muniment.pipeline.query_options import filter_options, queries_of, queries_
 
 if TYPE_CHECKING:
     from muniment.pipeline.output import Output
-    from muniment.pipeline.recalling import Reading
     from muniment.pipeline.recall.request import Request
+    from muniment.pipeline.recalling import Reading
 
 _LEVELS = ("none", "partial", "supported")
 
 
 @command("recall")
 @click.argument("query", required=False)
-@click.option("--format", "form", type=click.Choice(["md", "json"]), default="md", help="How.")
+@click.option("--format", "form", type=click.Choice(["md", "json", "html"]), default="md",
+              help="How; html is one page that stands alone, evidence included.")  # fmt: skip
 @click.option("--token-budget", type=int, default=2_000, help="Ceiling of the pack (at least 256).")
 @filter_options
 @queries_option
@@ -40,32 +41,49 @@ def recall(
     QUERY is plain language; - reads it from standard input. With --queries-from, each answer is
     one line of JSON (or Markdown, one after another), under --json all are one document.
     """
-    from muniment.pipeline.recalling import named, reading, request_of
+    if form == "html" and queries_from is not None:
+        raise click.UsageError("--format html answers one query at a time")
+    from muniment.pipeline.resident import ask
 
-    requests = [named(request_of(text, asked), key, text)
-                for key, text in queries_of(query, queries_from)]  # fmt: skip
-    output = session.output
-    with reading(session, semantic=asked["semantic"] is True) as opened:
-        if queries_from is None:
-            reached = [_one(opened, requests[0], output, form)]
-        else:
-            reached = _many(opened, requests, output, form)
+    texts = list(queries_of(query, queries_from))
+    found = ask(session, texts[0][1], asked) if queries_from is None else None
+    if found is not None:
+        reached = [_shown(session, *found, form)]
+    else:
+        reached = _cold(session, texts, asked, form, many=queries_from is not None)
     met = require is None or all(level >= _LEVELS.index(require) for level in reached)
     return 0 if met else 4
 
 
-def _one(opened: "Reading", request: "Request", output: "Output", form: str) -> int:
-    pack, markdown = opened.recall(request)
+def _cold(
+    session: Session, texts: list[tuple[str | None, str]], asked: dict[str, Any], form: str,
+    *, many: bool,
+) -> list[int]:  # fmt: skip
+    """Open the store here and answer; return the level that each answer reached."""
+    from muniment.pipeline.recalling import named, reading, request_of
+
+    requests = [named(request_of(text, asked), key, text) for key, text in texts]
+    with reading(session, semantic=asked["semantic"] is True) as opened:
+        if many:
+            return _many(opened, requests, session.output, form)
+        return [_shown(session, *opened.recall(requests[0]), form)]
+
+
+def _shown(session: Session, pack: dict[str, Any], markdown: str, form: str) -> int:
+    output = session.output
     if form == "json":
         output.document(pack)
+    elif form == "html":
+        from muniment.pipeline.view.pack_page import pack_page
+
+        with session.workspace().reading() as ledger:
+            output.answer(pack, "" if output.as_json else pack_page(ledger, pack))
     else:
         output.answer(pack, markdown)
     return _LEVELS.index(pack["coverage"])
 
 
-def _many(
-    opened: "Reading", requests: "list[Request]", output: "Output", form: str
-) -> list[int]:
+def _many(opened: "Reading", requests: "list[Request]", output: "Output", form: str) -> list[int]:
     from muniment.pipeline.output import to_json, write
 
     packs = []

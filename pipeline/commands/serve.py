@@ -1,8 +1,15 @@
-"""``muniment serve mcp``."""
+"""``muniment serve local|mcp``."""
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muniment.pipeline.options import Session, command, group
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from muniment.pipeline.serving.tools import Tools
 
 PORT = 8377
 LOCK_WAIT_SECONDS = 10.0
@@ -17,33 +24,68 @@ def mcp(session: Session, http: bool, port: int, token_file: str | None) -> None
 
     On standard input and output unless --http is given. Models and index stay loaded.
     """
-    from pathlib import Path
-
     require_sdk()
-    # A call waits for another writer a while; who types a command can do that by hand.
-    if session.settings.origins["lock_wait"] == "default":
-        session.add({"lock_wait": LOCK_WAIT_SECONDS})
+    from muniment.pipeline.serving.door import open_beside
     from muniment.pipeline.serving.mcp_server import build
-    from muniment.pipeline.serving.tools import Tools
 
-    session.workspace().initialize()
-    tools = Tools(session)
+    tools = _tools(session)
     tools.close_left_open()
     tools.warm.load_in_background()
     server = build(tools)
     try:
-        if http:
-            from muniment.pipeline.serving.http import serve, token_of
-            from muniment.pipeline.serving.runtime import runtime_file
-
-            root = session.workspace().root.path
-            path = Path(token_file) if token_file else runtime_file(root, "mcp-token")
-            token = token_of(path)
-            session.output.note(f"http://127.0.0.1:{port}/mcp, token in {path}")
-            serve(server, port, token)
-        else:
-            server.run("stdio")
+        with open_beside(tools):
+            if http:
+                _over_http(session, server, port, token_file)
+            else:
+                server.run("stdio")
     finally:
+        tools.warm.close()
+
+
+def _tools(session: Session) -> "Tools":
+    """Open the scope for a resident process."""
+    from muniment.pipeline.serving.tools import Tools
+
+    # A call waits for another writer a while; who types a command can do that by hand.
+    if session.settings.origins["lock_wait"] == "default":
+        session.add({"lock_wait": LOCK_WAIT_SECONDS})
+    session.workspace().initialize()
+    return Tools(session)
+
+
+def _over_http(
+    session: Session, server: "MCPServer[Any]", port: int, token_file: str | None
+) -> None:
+    from pathlib import Path
+
+    from muniment.pipeline.serving.http import serve as serve_http
+    from muniment.pipeline.serving.http import token_of
+    from muniment.pipeline.serving.runtime import runtime_file
+
+    workspace = session.workspace()
+    default = runtime_file(workspace.root.path, workspace.scope, "mcp-token")
+    path = Path(token_file) if token_file else default
+    token = token_of(path)
+    session.output.note(f"http://127.0.0.1:{port}/mcp, token in {path}")
+    serve_http(server, port, token)
+
+
+@command("local")
+def local(session: Session) -> None:
+    """Keep the scope warm for the other commands, which find it by a private socket.
+
+    Models and index stay loaded; it runs until it is told to end.
+    """
+    from muniment.pipeline.serving.door import Door
+
+    tools = _tools(session)
+    tools.warm.load_in_background()
+    door = Door(tools)
+    session.output.note(f"serving at {door.path}")
+    try:
+        door.serve_forever()
+    finally:
+        door.server_close()
         tools.warm.close()
 
 
@@ -66,4 +108,4 @@ def require_sdk() -> str:
     return found
 
 
-serve = group("serve", {"mcp": mcp}, "Keep a store warm and serve it.")
+serve = group("serve", {"local": local, "mcp": mcp}, "Keep a store warm and serve it.")

@@ -1,16 +1,25 @@
-"""Where a resident process leaves what others find it by: private, named after the root."""
+"""Where a resident process leaves what others find it by: private, named after root and scope."""
 
 import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from muniment.store.layout import Scope
 
 _PRIVATE = 0o700
+_DIGITS = 16
 
 
-def runtime_file(root: Path, name: str) -> Path:
-    """Return the path of a file in the private runtime folder, which is made when missing."""
-    digest = hashlib.sha256(os.fsencode(root.absolute())).hexdigest()[:16]
+def runtime_file(root: Path, scope: "Scope", name: str) -> Path:
+    """Return the path of a file in the private runtime folder, which is made when missing.
+
+    Raises ``PermissionError`` where that folder is somebody else's.
+    """
+    parts = (os.fsencode(root.absolute()), *(v.encode() for v in scope.as_dict().values()))
+    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()[:_DIGITS]
     return _folder() / f"{digest}.{name}"
 
 

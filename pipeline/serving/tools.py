@@ -12,6 +12,7 @@ from muniment.pipeline.agent.events import Event, read_event
 from muniment.pipeline.agent.proposing import Proposal, propose
 from muniment.pipeline.agent.resuming import Resume, check_budget
 from muniment.pipeline.agent.turns import prepare
+from muniment.pipeline.agent.working import pack_of
 from muniment.pipeline.objects import describe
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.refs import KINDS, resolve
@@ -43,9 +44,9 @@ class Tools:
     ) -> tuple[dict[str, Any], str]:
         """Return the pack of a question, and the same as Markdown, kept for a while by its id."""
         semantic = asked.get("semantic")
-        with self.warm.asking(semantic=semantic) as asking:
-            shown = {**asked, "semantic": asking.embedder is not None}
-            pack, markdown = asking.pack(query, shown, session_id)
+        with self.warm.reading(semantic=semantic) as opened:
+            shown = {**asked, "semantic": opened.embedder is not None}
+            pack, markdown = pack_of(opened, query, shown, session_id)
         self._keep(markdown)
         return pack, markdown
 
@@ -73,8 +74,8 @@ class Tools:
             raise UsageError(
                 f"{ref!r} is not a reference", hint="use one that recall gave: observation:obs_…"
             )
-        with self.warm.asking(semantic=False) as asking:
-            document = describe(asking.ledger, resolve(asking.ledger, ref))
+        with self.warm.reading(semantic=False) as opened:
+            document = describe(opened.ledger, resolve(opened.ledger, ref))
         text = document.get("text")
         if not isinstance(text, str):
             return document
@@ -135,8 +136,8 @@ class Tools:
 
         until = None if before is None else instant(before)
         since = None if after is None else instant(after)
-        with self.warm.asking(semantic=False) as asking:
-            spans = timeline(rows_about(asking.ledger, about), before=until, after=since)
+        with self.warm.reading(semantic=False) as opened:
+            spans = timeline(rows_about(opened.ledger, about), before=until, after=since)
         if not spans:
             raise NotFoundError(
                 f"nothing is known of {about!r}", hint="use a key or subject that recall showed"
@@ -172,15 +173,15 @@ class Tools:
         """Return the context to go on with a session."""
         check_budget(token_budget)
         persona = personas.current(self.session)
-        with self.warm.asking(semantic=False) as asking:
-            return Resume(asking, persona, session_id, query).document(token_budget)
+        with self.warm.reading(semantic=False) as opened:
+            return Resume(opened, persona, session_id, query).document(token_budget)
 
     def prepare(self, session_id: str, query: str, token_budget: int) -> tuple[dict[str, Any], str]:
         """Return pack and resume context under one budget."""
         persona = personas.current(self.session)
-        with self.warm.asking() as asking:
-            asked = {"token_budget": token_budget, "semantic": asking.embedder is not None}
-            return prepare(asking, persona, session_id, query, asked)
+        with self.warm.reading() as opened:
+            asked = {"token_budget": token_budget, "semantic": opened.embedder is not None}
+            return prepare(opened, persona, session_id, query, asked)
 
     def save_checkpoint(self, session_id: str, fields: dict[str, Any]) -> dict[str, Any]:
         """Keep the state of a task."""

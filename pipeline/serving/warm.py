@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muniment.pipeline.agent.asking import Asking, open_followed
+from muniment.pipeline.recalling import Reading, open_followed
 from muniment.pipeline.stages.follow import Follower
 from muniment.store import manifest
 from muniment.store.errors import DamageError, MunimentError
@@ -56,7 +56,7 @@ class Warm:
         self._loading = threading.Lock()
 
     @contextmanager
-    def asking(self, *, semantic: bool | None = None) -> Iterator[Asking]:
+    def reading(self, *, semantic: bool | None = None) -> Iterator[Reading]:
         """Take a reader whose index has followed the ledger; others may be used beside it.
 
         ``semantic`` true loads the embedder when it is not yet; null uses one that is loaded.
@@ -66,7 +66,7 @@ class Warm:
         with self._slots, manifest.shared(self.workspace.root, wait):
             reader, notes = self._take()
             try:
-                yield Asking(reader.ledger, reader.index, self.workspace.cache, embedder, notes)
+                yield Reading(reader.ledger, reader.index, self.workspace.cache, embedder, notes)
             except BaseException:
                 reader.close()  # whatever state it is in, the next call opens afresh
                 raise
@@ -121,7 +121,7 @@ class Warm:
                 reader.close()
             inode = self._paths.ledger.stat().st_ino
             wait = self.workspace.settings["lock_wait"]
-            index, notes = open_followed(ledger, self.workspace.cache, wait)
+            index, notes = open_followed(ledger, self.workspace.cache, wait_seconds=wait)
         except BaseException:
             ledger.close()
             raise

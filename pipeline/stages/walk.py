@@ -45,31 +45,59 @@ class Missing:
 Walked = Found | Left | Missing
 
 
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Patterns that hold below a folder, given relative to the named one; the deepest decides."""
+
+    folder: bytes
+    patterns: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Filters:
-    """Which files to take; patterns are gitignore's, relative to the named folder."""
+    """Which files to take; patterns are gitignore's, relative to the named folder.
+
+    ``layers`` are those of the folders' own ignore files, each relative to its folder.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    layers: tuple[Layer, ...] = ()
     _specs: "dict[tuple[str, ...], GitIgnoreSpec]" = field(default_factory=dict)
+
+    def below(self, folder: bytes, patterns: tuple[str, ...]) -> "Filters":
+        """Add a folder's own patterns."""
+        layers = (*self.layers, Layer(folder, patterns))
+        return Filters(self.include, self.exclude, layers, self._specs)
 
     def leaves_out(self, relative: bytes, *, folder: bool) -> str | None:
         """Return why a path below a named folder is left out, or null."""
-        name = os.fsdecode(relative) + ("/" if folder else "")
-        if self.include and self._matches(self.include, name):
+        if self.include and self._matches(self.include, relative, folder):
             return None
-        if self._matches(JUNK, name):
+        if self._matches(JUNK, relative, folder):
             return "junk"
-        if self.exclude and self._matches(self.exclude, name):
+        if self._matches(self.exclude, relative, folder) or self._is_ignored(relative, folder):
             return "excluded"
         return "not_included" if self.include and not folder else None
 
-    def _matches(self, patterns: tuple[str, ...], name: str) -> bool:
+    def _is_ignored(self, relative: bytes, folder: bool) -> bool:
+        ignored = False
+        for layer in self.layers:
+            inside = relative[len(layer.folder) :].lstrip(b"/")
+            said = self._matches(layer.patterns, inside, folder)
+            ignored = ignored if said is None else said
+        return ignored
+
+    def _matches(self, patterns: tuple[str, ...], path: bytes, folder: bool) -> bool | None:
+        """Tell what the last pattern that fits says, or null when none does."""
+        if not patterns:
+            return None
         if patterns not in self._specs:
             from pathspec import GitIgnoreSpec
 
             self._specs[patterns] = GitIgnoreSpec.from_lines(patterns)
-        return self._specs[patterns].match_file(name)
+        name = os.fsdecode(path) + ("/" if folder else "")
+        return self._specs[patterns].check_file(name).include
 
 
 def walk(paths: Iterable[bytes], filters: Filters) -> Iterator[Walked]:
@@ -103,7 +131,7 @@ def _folder(
         yield Left(path, "seen_already")
         return
     seen.add((here.st_dev, here.st_ino))
-    local = _local_filters(entries, filters)
+    local = _local_filters(path[len(top) :].lstrip(b"/"), entries, filters)
     for entry in entries:
         yield from _entry(top, entry, local, seen)
 
@@ -125,13 +153,15 @@ def _entry(
         yield Left(entry.path, "special_file")
 
 
-def _local_filters(entries: "list[os.DirEntry[bytes]]", filters: Filters) -> Filters:
+def _local_filters(
+    relative: bytes, entries: "list[os.DirEntry[bytes]]", filters: Filters
+) -> Filters:
     """Add the patterns of a folder's own ignore file to those from above."""
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file(follow_symlinks=False):
             with open(entry.path, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
                 lines = tuple(line.rstrip("\n") for line in stream if line.strip())
-            return Filters(filters.include, filters.exclude + lines)
+            return filters.below(relative, lines)
     return filters
 
 

@@ -228,8 +228,11 @@ SELECT c.seq FROM checkpoint c WHERE EXISTS (SELECT 1 FROM json_tree(c.state) j,
   AND (instr(j.atom, o.text) OR (length(j.atom) >= {_LEAST_QUOTED} AND instr(o.text, j.atom))))
 """
 
+# A sidecar says things of its picture and of nothing else.
+_ABOUT = f"SELECT other FROM link WHERE relation = 'sidecar' AND asset IN {_PARTS}"
+
 _FOLLOWING: dict[str, tuple[str, ...]] = {
-    "asset": (_DERIVED, _MADE, _EMPTY, _STATED),
+    "asset": (_DERIVED, _MADE, _EMPTY, _STATED, _ABOUT),
     "observation": (_SUPERSEDED,),
     "candidate": (_QUOTING, _BEHIND),
     "record": (_CLAIMED, _LINEAGE),

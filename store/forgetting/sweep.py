@@ -44,6 +44,10 @@ def remove_files(ledger: Ledger) -> int:
     records = {ref.removeprefix("record:").rpartition("@")[0] for ref in documents
                if ref.startswith("record:")}  # fmt: skip
     access.drop(ledger.paths.access, records)
+    # The copies that a migration kept hold all that there was; nothing can be taken out of them.
+    for database in (ledger.paths.ledger, ledger.root.user(ledger.scope).database):
+        for copy in database.parent.glob(f"{database.name}.schema-*"):
+            files.remove(copy)
     clear_temporary(ledger)
     return removed
 

@@ -61,7 +61,7 @@ def test_help_version_and_completion_load_nothing_heavy(arguments: list[str]) ->
         (["recall"], 2),
         (["--no-such-option"], 2),
         (["list", "nonsense"], 2),
-        (["status"], 10),
+        (["list", "assets"], 10),
         (["recall", "who?"], 10),
         (["show", "record:rec_0"], 10),
         (["ingest"], 2),

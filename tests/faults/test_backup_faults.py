@@ -26,8 +26,12 @@ from support.backups import (
     remember_more,
     uses_of,
 )
+from support.old_stores import old_store
 
 from muniment.store import files, manifest
+from muniment.store.archive.load import load
+from muniment.store.archive.read import survey
+from muniment.store.archive.write import Archive
 from muniment.store.backup.create import create
 from muniment.store.backup.prune import Retention, prune
 from muniment.store.backup.repository import Repository
@@ -35,10 +39,12 @@ from muniment.store.backup.restore import Wishes, restore
 from muniment.store.backup.snapshot import Snapshot
 from muniment.store.backup.swap import pending, resume
 from muniment.store.backup.verify import verify as verify_backup
-from muniment.store.errors import MunimentError
+from muniment.store.errors import MunimentError, StateError
 from muniment.store.layout import Root, Scope
 from muniment.store.ledger import Ledger
 from muniment.store.manifest import RootState
+from muniment.store.migrating import migrate
+from muniment.store.scratch import scratch
 from muniment.store.times import now
 from muniment.store.verify import verify
 
@@ -152,6 +158,43 @@ def test_a_restore_killed_at_any_step_can_be_taken_up(
             shutil.rmtree(root.path)
     before = RootState.CURRENT if replacing else RootState.UNINITIALIZED
     assert seen == {before, RootState.CURRENT, RootState.RECOVERY_REQUIRED}
+
+
+def test_an_import_killed_at_any_step_leaves_the_scope_empty_or_whole(
+    original: Root, tmp_path: Path
+) -> None:
+    archive = tmp_path / "a.jsonl"
+    with Ledger.read(original, Scope()) as ledger:
+        files.write_atomic(archive, Archive(ledger, originals=True).lines())
+    wanted = content(original)
+
+    def bring_in(root: Root) -> None:
+        manifest.initialize(root)
+        with Ledger.create(root, Scope()) as ledger, scratch(root, Scope()) as folder:
+            load(archive, survey(archive), ledger, folder)
+
+    total = uses_of(lambda: bring_in(Root(tmp_path / "whole")))
+    for nth in points(total):
+        root = Root(tmp_path / str(nth))
+        if not killed_at(nth, lambda root=root: bring_in(root)):  # type: ignore[misc]
+            break
+        with suppress(StateError):  # it was whole already
+            bring_in(root)
+        assert content(root) == wanted
+        assert not verify(root, Scope()).damaged
+
+
+def test_a_migration_killed_at_any_step_is_taken_up(tmp_path: Path) -> None:
+    for nth in count(1, 2):
+        root = old_store(tmp_path / str(nth))
+        died = killed_at(nth, lambda root=root: migrate(root))  # type: ignore[misc]
+        migrate(root)
+        assert not verify(root, Scope()).damaged
+        with Ledger.read(root, Scope()) as ledger:
+            assert ledger.database.execute("SELECT id FROM record").fetchall() == [("rec_1",)]
+        if not died:
+            break
+    assert nth > 4
 
 
 def failing(door: Callable[..., Any], nth: int, number: int) -> Callable[..., Any]:

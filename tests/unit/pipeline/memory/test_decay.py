@@ -1,5 +1,3 @@
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,11 +65,13 @@ def test_what_passes_fades_and_what_stands_does_not(kind: str, days: int, shown:
 
 
 def test_faded_words_are_a_gist_and_then_a_label() -> None:
-    words: Any = ("episode", "We went to the sea and swam.", "At the sea", BORN)
+    def shown(days: float) -> str:
+        words = "We went to the sea and swam."
+        return decay.faded("episode", words, "At the sea", BORN, after(days))
 
-    assert decay.faded(*words, after(1)) == "We went to the sea and swam."
-    assert decay.faded(*words, after(200)) == "At the sea"
-    assert decay.faded(*words, after(800)) == "episode of January 2024"
+    assert shown(1) == "We went to the sea and swam."
+    assert shown(200) == "At the sea"
+    assert shown(800) == "episode of January 2024"
     assert decay.faded("episode", "words", None, None, after(800)) == "words"
     assert decay.faded("episode", "words", None, BORN, after(200)) == "words"
 

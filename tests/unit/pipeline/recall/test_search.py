@@ -90,7 +90,8 @@ def test_filters_narrow_the_answers(store: TinyStore, asker: Asker) -> None:
 def test_records_and_episodes_are_searched_by_kind(store: TinyStore, asker: Asker) -> None:
     observation = store.note("I am allergic to walnuts")
     store.record("Allergic to walnuts", observation)
-    store.episode([observation], title="Health")
+    other = store.note("My sister laughs about that")
+    store.episode([observation, other], title="Health")
 
     planes = [hit["ref"].split(":")[0] for hit in asker.search("walnuts")]
     assert planes == ["observation"]

@@ -1,0 +1,63 @@
+"""The pack of a session's question, with its unfinished speech in ``working``, in one budget."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.recall.render_markdown import item_lines, render, section_lines
+from muniment.pipeline.recall.request import LEAST_BUDGET
+from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, estimate
+from muniment.pipeline.recalling import request_of
+
+if TYPE_CHECKING:
+    from muniment.pipeline.recalling import Reading
+
+
+def pack_of(
+    opened: "Reading", query: str, asked: Mapping[str, Any], session_id: str | None
+) -> tuple[dict[str, Any], str]:
+    """Return the pack of a question, and the same as Markdown."""
+    request = request_of(query, asked)
+    fragments = _working(opened, session_id)
+    cost = _cost(fragments)
+    if request.token_budget - cost < LEAST_BUDGET:
+        fragments, cost = [], 0
+    pack, _ = opened.recall(replace(request, token_budget=request.token_budget - cost))
+    return _with_working(pack, fragments, request.token_budget)
+
+
+def tokens_in(text: str) -> int:
+    """Count the tokens of a text, never fewer than its characters allow."""
+    return max(estimate(text), -(-len(text) // CHARACTERS_A_TOKEN))
+
+
+def _working(opened: "Reading", session_id: str | None) -> list[dict[str, Any]]:
+    sessions = opened.ledger.sessions
+    number = None if session_id is None else sessions.number(session_id)
+    return [] if number is None else [_item(found) for found in sessions.fragments(number)]
+
+
+def _item(fragment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an unfinished voice fragment as an item: it claims nothing and cites nothing."""
+    return {
+        "ref": None, "text": fragment["text"], "kind": "voice_fragment", "time": fragment["time"],
+        "score": 0.0, "signals": {}, "citations": [], "duplicates": 0,
+    }  # fmt: skip
+
+
+def _cost(items: list[dict[str, Any]]) -> int:
+    lines = [line for item in items for line in item_lines(item)]
+    lines += section_lines("working") if items else []
+    return sum(tokens_in(line + "\n") for line in lines)
+
+
+def _with_working(
+    pack: dict[str, Any], fragments: list[dict[str, Any]], budget: int
+) -> tuple[dict[str, Any], str]:
+    if fragments:
+        sections = [one for one in pack["sections"] if one["name"] != "working"]
+        at = next((n for n, one in enumerate(sections) if one["name"] == "unknowns"), len(sections))
+        sections.insert(at, {"name": "working", "items": fragments})
+        pack = {**pack, "sections": sections, "token_budget": budget}
+        pack["tokens_used"] = tokens_in(render(pack))
+    return pack, render(pack)
