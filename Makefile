@@ -1,6 +1,6 @@
 # Every target makes ready what it needs. `make demo` and `make test` work on a bare Debian 12 as root.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-recall corpus torture lock samples docs clean
+.PHONY: help setup demo test lint format bench bench-recall fuzz corpus torture lock samples docs clean
 
 PYTHON ?=
 BIN := .venv/bin
@@ -41,6 +41,9 @@ corpus: setup  ## ingest the public files beside the checkout, twice
 
 torture: setup  ## fail a whole run at every point of writing in turn; ARGS="--every 20" for a sample
 	$(BIN)/python tests/torture/run.py $(ARGS)
+
+fuzz: setup  ## read thousands of damaged files, the same each time; ARGS="--inputs 500 --seed 2"
+	$(BIN)/python tests/fuzz/run.py $(ARGS)
 
 lock: setup  ## resolve the dependencies again; ARGS="--upgrade" takes newer ones
 	.ci/lock.sh $(ARGS)

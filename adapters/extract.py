@@ -168,7 +168,9 @@ def _crop(picture: "Image.Image", box: Mapping[str, Any] | None) -> "Image.Image
     if box is None:
         return picture
     width, height = picture.size
-    left, top = int(box["x"] * width), int(box["y"] * height)
+    # A box of no size, at the edge too, is the pixel that it lies on.
+    left = min(int(box["x"] * width), width - 1)
+    top = min(int(box["y"] * height), height - 1)
     right = max(left + 1, -int(-(box["x"] + box["w"]) * width // 1))
     bottom = max(top + 1, -int(-(box["y"] + box["h"]) * height // 1))
     return picture.crop((left, top, min(width, right), min(height, bottom)))

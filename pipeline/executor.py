@@ -48,6 +48,7 @@ class InProcess:
 class Pool:
     """Read in up to ``jobs`` processes; use it as a context manager or close it.
 
+    ``jobs`` may change at any time: processes that are too many end when they have nothing in hand.
     ``tick`` is called about five times a second while waiting. ``show_errors`` lets the processes
     write to our stderr.
     """
@@ -113,6 +114,8 @@ class Pool:
     def _worker_for(self, lane: str, wanted: set[str]) -> Worker | None:
         """Return an idle process of the lane, starting one where a slot is or can be made free."""
         idle = [worker for worker in self._workers if worker.task is None]
+        while len(self._workers) > self.jobs and idle:
+            self._drop(idle.pop())
         for worker in idle:
             if worker.lane == lane:
                 return worker

@@ -127,8 +127,14 @@ def _observe(run: Run, _orders: Orders, session: Session) -> None:
 
     models = models_of(session)
     setup = setup_of(run, models)
-    with Pool(setup, run.settings.jobs) as pool:
-        pool.on_tick(_following(run, pool))
+    watch, bound = run.settings.watch, run.settings["jobs"]
+
+    def tick() -> None:
+        run.progress.tick()
+        if bound is None:  # memory that gets short ends processes that have nothing in hand
+            pool.jobs = watch.jobs()
+
+    with Pool(setup, bound or watch.jobs(), tick=tick) as pool:
         Observation(run, models, InProcess(setup), pool).observe()
     if not run.out_of_time:  # what belongs together is known only of what has been read
         Relations(run).relate()

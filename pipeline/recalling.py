@@ -11,6 +11,7 @@ from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
 from muniment.pipeline.stages.index import open_live, refresh
+from muniment.store.access import touch
 from muniment.store.index.documents import IndexDamageError
 from muniment.store.times import now
 
@@ -43,6 +44,7 @@ class Reading:
             self.ledger, self.index, request,
             clock=now, embedder=self.embedder, cache=self.cache, notes=self.notes,
         )  # fmt: skip
+        touch(self.ledger.paths.access, _recalled(pack), now())
         return pack, render(pack)
 
     def search(self, request: Request, limit: int) -> list[dict[str, Any]]:
@@ -115,7 +117,17 @@ def request_of(query: str, asked: Mapping[str, Any]) -> Request:
     )
     semantic = {None: "auto", True: "on", False: "off"}[asked.get("semantic")]
     budget = asked.get("token_budget", 2_000)
-    return Request(query, budget, filters, asked.get("fusion", "weighted"), semantic)
+    return Request(
+        query, budget, filters, asked.get("fusion", "weighted"), semantic,
+        coverage_threshold=asked.get("coverage_threshold"),
+    )  # fmt: skip
+
+
+def _recalled(pack: dict[str, Any]) -> Iterator[str]:
+    """Yield the records that a pack answers with; what always stands in one is not recalled."""
+    for section in pack["sections"]:
+        for item in section["items"] if section["name"] in {"records", "conflicts"} else ():
+            yield item["ref"].removeprefix("record:").partition("@")[0]
 
 
 def named(request: Request, query_id: str | None, query: str) -> Request:

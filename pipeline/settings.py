@@ -3,15 +3,17 @@
 Files found inside ingested folders are data and never read here.
 """
 
-import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muniment.store.errors import UsageError
 from muniment.store.layout import Scope
+
+if TYPE_CHECKING:
+    from muniment.pipeline.machine import Watch
 
 _BOOLEANS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 PROGRESS = ("auto", "always", "never")

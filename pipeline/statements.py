@@ -13,12 +13,12 @@ FAMILY = "statement"  # read here and by no reader
 PRODUCER = Producer(adapter="remember", version="1", role="statement")
 
 
-def statement_observation(text: str) -> Observation:
-    """Return the observation of a statement that is made now."""
+def statement_observation(text: str, said: str | None = None) -> Observation:
+    """Return the observation of a statement that is made now, or at the instant ``said``."""
     asset = asset_id(text.encode("utf-8", "surrogatepass"))
     lines = text.count("\n") + 1
     locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
-    said = now()
+    said = said or now()
     return Observation(
         id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, 0),
         asset=asset,

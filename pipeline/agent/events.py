@@ -107,7 +107,7 @@ def read_event(fields: Any, session: str | None) -> Event:
         raise UsageError(_said(error), code="bad_event", hint=_HINT) from None
 
 
-def read_line(line: str, session: str | None) -> Event:
+def read_line(line: str | bytes, session: str | None) -> Event:
     """Read one line of JSON as an event. Raises ``UsageError``."""
     try:
         fields = json.loads(line)

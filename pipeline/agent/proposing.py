@@ -1,8 +1,9 @@
 """What an agent proposes to remember: quoted from evidence, pending until the owner approves."""
 
+import json
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from muniment.pipeline.policy import Policy
 from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage, Quote
@@ -51,6 +52,26 @@ def propose(session: "Session", proposals: "Sequence[Proposal]") -> list[dict[st
             for draft, passage in found:
                 Proposals(ledger, Policy()).take([draft], {passage.observation: passage})
         return [_document(ledger, draft.id) for draft, _ in found]
+
+
+def read_proposal(line: bytes) -> Proposal | None:
+    """Read a line that holds a proposal; null for any other. Raises ``UsageError``."""
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(fields, dict) or set(fields) != {"proposal"}:
+        return None
+    try:
+        return Proposal.model_validate(fields["proposal"])
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UsageError(
+            f"{where or 'proposal'}: {first['msg']}",
+            code="bad_proposal",
+            hint="text, quote and ref (an event's id)",
+        ) from None
 
 
 def _draft(ledger: "Ledger", proposal: Proposal, proposer: str) -> tuple[CandidateDraft, Passage]:

@@ -29,6 +29,7 @@ def create(
     from muniment.store import manifest
     from muniment.store.backup.create import create as make
     from muniment.store.backup.create import plan, require_apart
+    from muniment.store.forgetting.list import standing
 
     root, wait = session.workspace().root, session.settings["lock_wait"]
     manifest.require(root)
@@ -40,7 +41,9 @@ def create(
         session.output.report(document, said)
         return ExitCode.DONE
     with repository.writing(wait):
-        document = make(root, repository, wait_seconds=wait, sample=sample)
+        document = make(
+            root, repository, wait_seconds=wait, sample=sample, forgotten=standing(root)
+        )
     for lost in document["missing"]:
         session.output.warn(f"not in the backup: {lost['path']} ({lost['reason']})")
     session.output.report(
@@ -218,8 +221,42 @@ def drill(
     return ExitCode.DONE if document["ok"] else ExitCode.DAMAGE
 
 
+@command("forget")
+@click.argument("destination", metavar="DEST")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be looked into; write nothing.")
+@secret_options
+def forget(
+    session: Session, destination: str, dry_run: bool, passphrase_file: str | None,
+    key_file: str | None,
+) -> int:  # fmt: skip
+    """Apply the store's hard forgets to the snapshots that were made before them."""
+    from muniment.pipeline.forgetting.rewriting import rewrite
+    from muniment.store import files, manifest
+
+    root = session.workspace().root
+    manifest.require(root)
+    files.make_directory(root.temporary)
+    repository = opened(destination, passphrase_file, key_file)
+    with repository.writing(session.settings["lock_wait"]):
+        document = rewrite(session, repository, dry_run=dry_run)
+    said = (
+        f"looked into {len(document['looked_into'])} snapshots, rewrote "
+        f"{len(document['rewritten'])}, removed {document['removed_objects']} objects "
+        f"({sized(document['freed_bytes'])})"
+    )
+    session.output.report(document, said if not dry_run else f"would have: {said}")
+    return ExitCode.DONE
+
+
 backup = group(
     "backup",
-    {"create": create, "list": list_snapshots, "verify": verify, "prune": prune, "drill": drill},
+    {
+        "create": create,
+        "list": list_snapshots,
+        "verify": verify,
+        "prune": prune,
+        "drill": drill,
+        "forget": forget,
+    },
     "Keep verified snapshots of the whole store in a repository.",
 )

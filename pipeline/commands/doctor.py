@@ -32,6 +32,7 @@ def doctor(session: Session) -> int:
         *_models(session),
         *_readers(),
         *_servers(),
+        _machine(session),
         *_places(workspace),
         *_store(workspace),
     ]
@@ -99,15 +100,33 @@ def _readers() -> Iterator[Check]:
         yield Check("adapter", name, False, reason, "reinstall or remove its package", False)
 
 
+def _machine(session: Session) -> Check:
+    from muniment.pipeline.machine import GIB, cores, measure
+
+    memory, pinned = measure(), session.settings["tier"]
+    tier = session.settings.watch.tier()
+    why = "pinned" if pinned else f"limited by the {memory.limited_by}"
+    detail = (
+        f"{tier.name} ({why}): {memory.free / GIB:.1f} of {memory.total / GIB:.1f} GiB free, "
+        f"{tier.jobs_on(cores())} workers, {tier.readers} readers"
+    )
+    return Check("machine", "tier", True, detail)
+
+
 def _servers() -> Iterator[Check]:
     from muniment.pipeline.commands.serve import require_sdk
+    from muniment.pipeline.commands.serve_web import require_packages
 
-    try:
-        detail = f"MCP SDK {require_sdk()}"
-    except MunimentError as error:
-        yield Check("server", "mcp", False, error.message, error.hint, False)
-    else:
-        yield Check("server", "mcp", True, detail)
+    for name, what, require in (
+        ("mcp", "MCP SDK", require_sdk),
+        ("web", "Starlette", require_packages),
+    ):
+        try:
+            detail = f"{what} {require()}"
+        except MunimentError as error:
+            yield Check("server", name, False, error.message, error.hint, False)
+        else:
+            yield Check("server", name, True, detail)
 
 
 def _places(workspace: "Workspace") -> Iterator[Check]:

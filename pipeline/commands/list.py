@@ -11,7 +11,10 @@ from muniment.pipeline.options import Session, command
 if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
-KINDS = ("assets", "observations", "episodes", "candidates", "records", "sessions", "runs", "tombstones")
+KINDS = (
+    "assets", "observations", "episodes", "candidates", "records", "sessions", "runs",
+    "tombstones",
+)  # fmt: skip
 
 
 @command("list")

@@ -60,13 +60,15 @@ def _cold(
     *, many: bool,
 ) -> list[int]:  # fmt: skip
     """Open the store here and answer; return the level that each answer reached."""
+    from muniment.pipeline.agent.working import pack_of
     from muniment.pipeline.recalling import named, reading, request_of
 
     requests = [named(request_of(text, asked), key, text) for key, text in texts]
     with reading(session, semantic=asked["semantic"] is True) as opened:
         if many:
             return _many(opened, requests, session.output, form)
-        return [_shown(session, *opened.recall(requests[0]), form)]
+        asking = session.settings["session"]
+        return [_shown(session, *pack_of(opened, texts[0][1], asked, asking), form)]
 
 
 def _shown(session: Session, pack: dict[str, Any], markdown: str, form: str) -> int:

@@ -9,6 +9,7 @@ from muniment.pipeline.repositories import opened, place, secret_options, sized
 from muniment.store.errors import ExitCode, StateError, UsageError
 
 if TYPE_CHECKING:
+    from muniment.store.backup.repository import Repository
     from muniment.store.layout import Root
 
 
@@ -34,6 +35,9 @@ def restore(session: Session, destination: str | None, **asked: Any) -> int:
              f"{sized(document['bytes'])}"]  # fmt: skip
     if document["displaced"]:
         lines.append(f"the old store is at {document['displaced']}")
+    if document["erased_again"]:
+        lines.append(f"what was forgotten since was erased again in {document['erased_again']} "
+                     "scopes")  # fmt: skip
     session.output.report(document, "\n".join(lines))
     return ExitCode.PARTIAL if document["left_out"] else ExitCode.DONE
 
@@ -57,7 +61,7 @@ def _document(
                 hint="finish it first with: muniment restore",
             )
         session.output.note("taking up the restore that was cut short")
-        return resume(root, wait, dry_run=asked["dry_run"])
+        return _kept_forgotten(session, resume(root, wait, dry_run=asked["dry_run"]), None)
     if destination is None:
         raise UsageError("nothing to take up", code="usage", hint="name a repository: restore DEST")
     require_apart(root.path, place(destination))
@@ -65,4 +69,16 @@ def _document(
     wishes = Wishes(asked["replace"], asked["partial"], asked["dry_run"])
     with repository.reading(wait):
         snapshot = repository.read(asked["snapshot"] or "latest")
-        return bring_back(root, repository, snapshot, wishes, wait)
+        document = bring_back(root, repository, snapshot, wishes, wait)
+        return _kept_forgotten(session, document, repository)
+
+
+def _kept_forgotten(
+    session: Session, document: dict[str, Any], repository: "Repository | None"
+) -> dict[str, Any]:
+    """Erase again what the snapshot brought back although it was forgotten since."""
+    if document["dry_run"]:
+        return {**document, "erased_again": 0}
+    from muniment.pipeline.forgetting.carrying import erase_what_was_forgotten
+
+    return {**document, "erased_again": erase_what_was_forgotten(session, document, repository)}

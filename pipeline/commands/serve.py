@@ -1,9 +1,10 @@
-"""``muniment serve local|mcp``."""
+"""``muniment serve local|mcp|web``."""
 
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from muniment.pipeline.commands.serve_web import web
 from muniment.pipeline.options import Session, command, group
 
 if TYPE_CHECKING:
@@ -108,4 +109,4 @@ def require_sdk() -> str:
     return found
 
 
-serve = group("serve", {"local": local, "mcp": mcp}, "Keep a store warm and serve it.")
+serve = group("serve", {"local": local, "mcp": mcp, "web": web}, "Keep a store warm and serve it.")

@@ -11,8 +11,9 @@ from muniment.pipeline.options import Session, command, group
 if TYPE_CHECKING:
     from muniment.pipeline.agent.appending import Outcome
     from muniment.pipeline.agent.events import Event
+    from muniment.pipeline.agent.proposing import Proposal
 
-BATCH = 256
+CHUNK_BYTES = 1024 * 1024
 
 
 @command("append")
@@ -29,120 +30,149 @@ BATCH = 256
 @click.option("--author", metavar="NAME", help="Who said TEXT, by name.")
 @click.option("--host", metavar="TAG", help="Tag of the program that hosts the session.")
 @click.option("--no-proposals", is_flag=True, help="Leave proposals to a later run.")
-def append(session: Session, text: str, host: str | None, no_proposals: bool, **asked: Any) -> int:
+@click.option("--jsonl", is_flag=True, help="A line for each event once it is kept, summary last.")
+def append(
+    session: Session, text: str, host: str | None, no_proposals: bool, jsonl: bool, **asked: Any
+) -> int:
     """Append events to a session; each commits before any model runs.
 
     TEXT is one message; - reads a JSON object a line: event_id, role, text, and occurred_at,
     category, source, author, session, final.
     """
-    return take_in(session, text, asked, host=host, proposals=not no_proposals)
+    taking = TakingIn(session, host, proposals=not no_proposals, jsonl=jsonl)
+    return taking.stream() if text == "-" else taking.one(text, asked)
 
 
-def take_in(
-    session: Session, text: str, asked: dict[str, Any], *, host: str | None, proposals: bool
-) -> int:
-    """Commit what was said, let proposers read it, and say what became of it."""
-    from muniment.pipeline.agent.appending import follow_up
+class TakingIn:
+    """Commits what was said, lets proposers read it, and says what became of it."""
 
-    lines = _lines(session, text, asked)
-    outcomes, closed = _append(session, lines, host)
-    done = any(outcome.status in {"appended", "known"} for outcome in outcomes)
-    proposed = {"candidates": 0, "records": 0, "pending": None if proposals else "skipped"}
-    if done and proposals:
-        proposed = follow_up(session)
-    return _answer(session, outcomes, closed, proposed)
+    def __init__(
+        self, session: Session, host: str | None, *, proposals: bool = True, jsonl: bool = False
+    ) -> None:
+        self._session = session
+        self._host = host
+        self._proposals = proposals
+        self._jsonl = jsonl
+        self._outcomes: list[Outcome] = []
+        self._closed: list[str] = []
+
+    def one(self, text: str, asked: dict[str, Any]) -> int:
+        """Take one message in."""
+        from muniment.pipeline.agent.events import read_event
+        from muniment.store.ids import made
+        from muniment.store.times import now
+
+        own = self._session.settings["session"]
+        event_id = asked["event_id"] or made("evt", own, text, now())
+        self._keep([(1, read_event({**asked, "event_id": event_id, "text": text}, own))])
+        return self._finish()
+
+    def stream(self) -> int:
+        """Take standard input in; what has arrived is committed before more is waited for."""
+        number = 0
+        for lines in _arriving():
+            self._keep(self._read(lines, number))
+            number += len(lines)
+        return self._finish()
+
+    def turn(self, lines: list[bytes], proposals: "list[Proposal]") -> int:
+        """Take the events of a turn in, then what the agent proposes to remember of them."""
+        from muniment.pipeline.agent.proposing import propose
+
+        self._keep(self._read(lines, 0))
+        return self._finish({"proposals": propose(self._session, proposals) if proposals else []})
+
+    def _read(self, lines: list[bytes], before: int) -> "list[tuple[int, Event | Outcome]]":
+        from muniment.pipeline.agent.appending import Outcome
+        from muniment.pipeline.agent.events import read_line
+        from muniment.store.errors import UsageError
+
+        found: list[tuple[int, Event | Outcome]] = []
+        for number, line in enumerate(lines, before + 1):
+            if not line.strip(b"\xef\xbb\xbf \t\r\n"):
+                continue
+            try:
+                found.append((number, read_line(line, self._session.settings["session"])))
+            except UsageError as error:
+                failed = Outcome(None, None, "failed", None, error.code, error.message)
+                found.append((number, failed))
+        return found
+
+    def _keep(self, items: "list[tuple[int, Event | Outcome]]") -> None:
+        """Commit the events of a batch at once, in their order."""
+        from muniment.pipeline.agent.appending import Outcome
+        from muniment.pipeline.agent.appending import append as take
+        from muniment.pipeline.output import to_json, write
+
+        events = [item for _, item in items if not isinstance(item, Outcome)]
+        taken, closed = take(self._session, events, host=self._host) if events else ([], [])
+        done = iter(taken)
+        for number, item in items:
+            outcome = item if isinstance(item, Outcome) else next(done)
+            outcome.line = number
+            self._outcomes.append(outcome)
+            if self._jsonl:
+                write(sys.stdout, to_json(outcome.as_dict()) + "\n")
+        self._closed += closed
+
+    def _finish(self, more: dict[str, Any] | None = None) -> int:
+        from muniment.pipeline.agent.appending import follow_up
+
+        done = any(outcome.status in {"appended", "known"} for outcome in self._outcomes)
+        proposed = {
+            "candidates": 0,
+            "records": 0,
+            "pending": None if self._proposals else "skipped",
+        }
+        if done and self._proposals:
+            proposed = follow_up(self._session)
+        proposed |= more or {}
+        return _answer(self._session, self._outcomes, self._closed, proposed, jsonl=self._jsonl)
 
 
-def _lines(
-    session: Session, text: str, asked: dict[str, Any]
-) -> "Iterator[tuple[int, Event | Outcome]]":
-    """Yield each event, or why a line is none."""
-    from muniment.pipeline.agent.appending import Outcome
-    from muniment.pipeline.agent.events import read_event, read_line
-    from muniment.store.errors import UsageError
-    from muniment.store.ids import made
-    from muniment.store.times import now
-
-    own = session.settings["session"]
-    if text != "-":
-        event_id = asked.pop("event_id") or made("evt", own, text, now())
-        yield 1, read_event({**asked, "event_id": event_id, "text": text}, own)
-        return
-    for number, line in enumerate(sys.stdin, 1):
-        if not line.strip("\ufeff \t\r\n"):
-            continue
-        try:
-            yield number, read_line(line.lstrip("\ufeff"), own)
-        except UsageError as error:
-            yield number, Outcome(None, None, "failed", None, error.code, error.message, number)
-
-
-def _append(
-    session: Session, lines: "Iterator[tuple[int, Event | Outcome]]", host: str | None
-) -> "tuple[list[Outcome], list[str]]":
-    """Commit in batches; a stream that pauses is committed up to there."""
-    from muniment.pipeline.agent.appending import Outcome
-    from muniment.pipeline.agent.appending import append as take
-
-    outcomes: list[Outcome] = []
-    closed: list[str] = []
-    batch: list[tuple[int, Event]] = []
-
-    def flush() -> None:
-        if batch:
-            taken, ended = take(session, [event for _, event in batch], host=host)
-            for (number, _), outcome in zip(batch, taken, strict=True):
-                outcome.line = number
-            outcomes.extend(taken)
-            closed.extend(ended)
-            batch.clear()
-
-    for number, item in lines:
-        if isinstance(item, Outcome):
-            outcomes.append(item)
-            continue
-        batch.append((number, item))
-        if len(batch) >= BATCH or not _more_at_hand():
-            flush()
-    flush()
-    return outcomes, closed
-
-
-def _more_at_hand() -> bool:
-    """Tell whether standard input holds more without waiting for it."""
-    import select
-
-    try:
-        return bool(select.select([sys.stdin], [], [], 0)[0])
-    except (OSError, ValueError, TypeError):  # not a stream that can be waited for
-        return True
+def _arriving() -> Iterator[list[bytes]]:
+    """Yield the whole lines that are at hand, again and again, waiting when there are none."""
+    held = b""
+    read = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
+    while chunk := read(CHUNK_BYTES):
+        *whole, held = (held + chunk).split(b"\n")
+        if whole:
+            yield whole
+    if held:
+        yield [held]
 
 
 def _answer(
-    session: Session, outcomes: "list[Outcome]", closed: list[str], proposed: dict[str, Any]
-) -> int:
+    session: Session, told: "list[Outcome]", closed: list[str], proposed: dict[str, Any],
+    *, jsonl: bool,
+) -> int:  # fmt: skip
     from collections import Counter
 
     from muniment.store.errors import ExitCode
 
-    counts = Counter(outcome.status for outcome in outcomes)
-    told = sorted(outcomes, key=lambda outcome: outcome.line or 0)
-    document = {
+    counts = Counter(outcome.status for outcome in told)
+    summary = {
         **{name: counts[name] for name in ("appended", "known", "fragment", "forgotten")},
         "sessions": list(dict.fromkeys(o.session for o in told if o.session)),
         "closed": closed,
-        "events": [outcome.as_dict() for outcome in told if outcome.status != "failed"],
-        "failed": [outcome.as_dict() for outcome in told if outcome.status == "failed"],
         **proposed,
     }
     lines = [f"{count} {status}" for status, count in counts.items()]
     for outcome in told:
         if outcome.status == "failed":
             session.output.warn(f"line {outcome.line}: {outcome.message} ({outcome.code})")
-    session.output.answer(document, ", ".join(lines) or "nothing to append")
+    if jsonl:
+        session.output.document({"type": "summary", **summary, "failed": counts["failed"]})
+    else:
+        document = {
+            **summary,
+            "events": [outcome.as_dict() for outcome in told if outcome.status != "failed"],
+            "failed": [outcome.as_dict() for outcome in told if outcome.status == "failed"],
+        }
+        session.output.answer(document, ", ".join(lines) or "nothing to append")
     if not counts["failed"]:
         return int(ExitCode.DONE)
-    usable = len(outcomes) > counts["failed"]
+    usable = len(told) > counts["failed"]
     return int(ExitCode.PARTIAL if usable else ExitCode.FAILED)
 
 

@@ -19,9 +19,11 @@ PAGE_CHARACTERS = 4_000
     help="How many characters of text.",
 )
 @click.option("--extract", metavar="FILE", help="Write the cited crop, page, clip or text there.")
+@click.option("--open", "opened", is_flag=True, help="Hand the same to the desktop to look at.")
 @click.option("--why-time", is_flag=True, help="Tell every claim on its time, and the choice.")
-def show(
-    session: Session, ref: str, *, offset: int, limit: int, extract: str | None, why_time: bool
+def show(  # noqa: PLR0913 (the options of a command)
+    session: Session, ref: str, *, offset: int, limit: int, extract: str | None, opened: bool,
+    why_time: bool,
 ) -> None:  # fmt: skip
     """Show any object with its provenance.
 
@@ -43,6 +45,10 @@ def show(
             from muniment.pipeline.extraction import extract_to
 
             document["extracted"] = extract_to(ledger, found, extract, session.workspace())
+        if opened:
+            from muniment.pipeline.opening import open_evidence
+
+            document["opened"] = open_evidence(ledger, found, session.workspace())
     session.output.answer(document, _text(document))
 
 

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from muniment.pipeline.commands.session import named, take_in
+from muniment.pipeline.commands.session import TakingIn, named
 from muniment.pipeline.options import Session, command, group
 
 
@@ -31,13 +31,23 @@ def prepare(session: Session, query: str, token_budget: int) -> None:
 def complete(session: Session, events: str, host: str | None) -> int:
     """Take the events of a turn in, after a reply, and let proposers read them.
 
-    - reads a JSON object a line, as session append does.
+    - reads a JSON object a line: events as session append takes them, and {"proposal": {"text",
+    "quote", "ref", ...}} for what the agent would remember; those wait for approval.
     """
+    from muniment.pipeline.agent.proposing import read_proposal
     from muniment.store.errors import UsageError
 
     if events != "-":
         raise UsageError("the events of a turn come as JSON lines on stdin", hint="give -")
-    return take_in(session, events, {}, host=host, proposals=True)
+    lines, proposals = [], []
+    for line in sys.stdin.buffer.read().split(b"\n"):
+        proposal = read_proposal(line)
+        if proposal is None:
+            lines.append(line)
+        else:
+            proposals.append(proposal)
+            lines.append(b"")  # the others keep their numbers
+    return TakingIn(session, host).turn(lines, proposals)
 
 
 turn = group(

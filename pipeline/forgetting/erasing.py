@@ -1,6 +1,6 @@
 """Hard forget: plan, erase in one transaction, sweep, look again, and say what was done."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,14 +11,16 @@ from muniment.pipeline.stages.embed import vectors_held
 from muniment.pipeline.stages.follow import Follower
 from muniment.pipeline.stages.group import Groups
 from muniment.pipeline.stages.run import Tally, new_run_id
+from muniment.pipeline.view.cache import ViewCache
 from muniment.store import files
 from muniment.store.database import erasing, rows
 from muniment.store.forgetting import personas, sweep
 from muniment.store.forgetting.erase import erase
+from muniment.store.forgetting.list import revived
 from muniment.store.forgetting.plan import Plan, plan
 from muniment.store.forgetting.reduce import rewrite
 from muniment.store.forgetting.scan import Samples, Scan, leftover_ids, samples, scan
-from muniment.store.forgetting.selection import Wanted
+from muniment.store.forgetting.selection import Selection, Wanted
 from muniment.store.index.documents import IndexDamageError
 from muniment.store.index.generation import Generations
 from muniment.store.ledger import Ledger
@@ -56,25 +58,42 @@ def erase_all(
     session: "Session", named: Sequence[str], wanted: Wanted, *, keep_containers: bool
 ) -> Erased:
     """Erase what is named, with the root held alone; an earlier one that was cut short goes on."""
-    workspace, done = session.workspace(), Erased()
+    workspace = session.workspace()
     with workspace.alone():
-        if _finish_earlier(workspace):
-            done.resumed = True
+        return _erase(
+            workspace, lambda ledger: choose(ledger, named, wanted), keep_containers=keep_containers
+        )
+
+
+def erase_again(workspace: "Workspace", digests: Sequence[str]) -> Erased:
+    """Erase what a restored scope holds although a forget list names it; nothing is no news.
+
+    The store's key has to be there, or nothing can be told.
+    """
+    with workspace.alone():
         with _opened(workspace) as held:
-            selection = choose(held.ledger, named, wanted)
-            held.ledger.tombstones.make_key()
-            done.plan = plan(held.ledger.database, selection, keep_containers=keep_containers)
-            done.samples = samples(held.ledger)
-            done.assets, done.since = _assets(held.ledger)
-            reduced = rewrite(held.ledger)
-            with held.ledger.unit(), erasing(held.ledger.database):
-                done.tombstone = erase(
-                    held.ledger, done.plan, reduced, selection.personas, actor=ACTOR
-                )
-                beside = {int(seq) for seq in sweep.refs(held.ledger, "observation")}
-                Groups(held.ledger, Tally(new_run_id())).regroup(beside)
-            _sweep(workspace, held)
-            done.scan = scan(held.ledger, done.samples, [workspace.cache])
+            if not revived(held.ledger, digests):
+                return Erased()
+        return _erase(workspace, lambda ledger: revived(ledger, digests), keep_containers=False)
+
+
+def _erase(
+    workspace: "Workspace", chosen: Callable[[Ledger], Selection], *, keep_containers: bool
+) -> Erased:
+    done = Erased(resumed=_finish_earlier(workspace))
+    with _opened(workspace) as held:
+        selection = chosen(held.ledger)
+        held.ledger.tombstones.make_key()
+        done.plan = plan(held.ledger.database, selection, keep_containers=keep_containers)
+        done.samples = samples(held.ledger)
+        done.assets, done.since = _assets(held.ledger)
+        reduced = rewrite(held.ledger)
+        with held.ledger.unit(), erasing(held.ledger.database):
+            done.tombstone = erase(held.ledger, done.plan, reduced, selection.personas, actor=ACTOR)
+            beside = {int(seq) for seq in sweep.refs(held.ledger, "observation")}
+            Groups(held.ledger, Tally(new_run_id())).regroup(beside)
+        _sweep(workspace, held)
+        done.scan = scan(held.ledger, done.samples, [workspace.cache])
     return done
 
 
@@ -127,6 +146,7 @@ def _assets(ledger: Ledger) -> tuple[tuple[str, ...], str | None]:
 def _sweep(workspace: "Workspace", held: _Held) -> None:
     """Do what is left to do outside of the ledger's rows; any of it may be done twice."""
     sweep.remove_files(held.ledger)
+    ViewCache(workspace).clear()
     _clean_index(workspace, held.ledger)
     versions = [int(version) for version in sweep.refs(held.ledger, "persona")]
     personas.erase(workspace.root, workspace.scope, versions)

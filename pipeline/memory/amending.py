@@ -44,7 +44,7 @@ def correct(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept
             f"record {row['id']} is {row['status']}, there is nothing to correct",
             hint="remember the claim anew",
         )
-    observation = statement_observation(said.text)
+    observation = statement_observation(said.text, ledger.memory.clock())
     add_statement(ledger, observation, PROPOSER)
     claim = Candidate(
         id=made("cand", PROPOSER, row["id"], row["version"], said.text, said.value, said.valid_at),

@@ -57,6 +57,7 @@ class Claims:
         rivals = self._rivals(claim)
         known = _known(claim, rivals)
         if known is not None:
+            known["evidence"] = self._memory.evidence_of(known["version_seq"])
             cited = {item["observation"] for item in known["evidence"]}
             fresh = any(item.observation not in cited for item in claim.evidence)
             return Effect("REINFORCE" if fresh else "IGNORE", known)
@@ -106,7 +107,11 @@ class Claims:
     def correct(self, row: dict[str, Any], candidate: int, claim: Candidate, reason: str) -> Kept:
         """Append a version that says otherwise; the old one is taken back."""
         self._revise(row, "correct", "revoked", reason)
-        rows = [one for one in self._rivals(claim) if one["version_seq"] != row["version_seq"]]
+        rows = [
+            one
+            for one in self.rows(claim.subject, claim.key, evidence=False)
+            if claim.key is not None and one["version_seq"] != row["version_seq"]
+        ]
         old, new = _version(row), _version_of_claim(claim, row["id"], row["version"] + 1)
         own = self._memory.own_ends([one["id"] for one in rows])
         versions = [_version(one, own.get((one["id"], one["version"]))) for one in rows]
@@ -145,7 +150,7 @@ class Claims:
         """Bring the states of a key in line with each other; return how many changed."""
         if key is None:
             return 0
-        rows = self.rows(subject, key)
+        rows = self.rows(subject, key, evidence=False)
         settled = self._settled(key, [_version(row) for row in rows])
         return len(self._apply(rows, settled, "settled"))
 
@@ -184,18 +189,38 @@ class Claims:
 
     # --- the rows of a key -----------------------------------------------------------------------
 
-    def rows(self, subject: str | None, key: str | None) -> list[dict[str, Any]]:
+    def rows(
+        self, subject: str | None, key: str | None, *, evidence: bool = True
+    ) -> list[dict[str, Any]]:
         """Return every version of a subject's key with its state, in the order of insertion."""
         where = "r.subject IS ? AND r.key IS ? ORDER BY r.version_seq"
-        return list(self._memory.records(where, (subject, key)))
+        return list(self._memory.records(where, (subject, key), evidence=evidence))
 
     def _rivals(self, claim: Candidate) -> list[dict[str, Any]]:
-        """Return the versions that a claim may meet; without a key, those of the same words."""
-        if claim.key is not None:
-            return self.rows(claim.subject, claim.key)
-        where = "r.text = ? AND r.subject IS ? AND r.key IS NULL AND r.kind = ?"
-        values = (claim.text, claim.subject, claim.kind)
-        return list(self._memory.records(f"{where} ORDER BY r.version_seq", values))
+        """Return the versions that a claim may meet, without their evidence.
+
+        Of a settled key with one value, a new claim meets the version before and after its start
+        alone; without a key, those of the same words.
+        """
+        if claim.key is None:
+            where = "r.text = ? AND r.subject IS ? AND r.key IS NULL AND r.kind = ?"
+            values = (claim.text, claim.subject, claim.kind)
+            order = f"{where} ORDER BY r.version_seq"
+            return list(self._memory.records(order, values, evidence=False))
+        if not keys.is_single_valued(claim.key):
+            return self.rows(claim.subject, claim.key, evidence=False)
+        held = ",".join(f"'{status}'" for status in sorted(facts.HELD))
+        start = _start(claim) or ""
+        found: list[dict[str, Any]] = []
+        for side, order in (("<=", "DESC"), (">", "ASC")):
+            found += self._memory.records(
+                f"r.subject IS ? AND r.key = ? AND coalesce(r.valid_sort, '') {side} ? "
+                f"AND r.status IN ({held}) "
+                f"ORDER BY r.valid_sort {order}, r.version_seq {order} LIMIT 1",
+                (claim.subject, claim.key, start),
+                evidence=False,
+            )
+        return found
 
     def _settled(self, key: str | None, versions: Sequence[Version]) -> list[Version]:
         if key is None:
@@ -251,7 +276,7 @@ _ACTIONS = {"superseded": "supersede", "conflicted": "conflict", "active": "sett
 
 def _known(claim: Candidate, rows: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the version that says the same of the time at which the claim begins."""
-    start = sort_key(None if claim.valid_at is None else claim.valid_at.model_dump())
+    start = _start(claim)
     due = sort_key(None if claim.due_at is None else claim.due_at.model_dump())
     for row in rows:
         version = _version(row)
@@ -262,6 +287,10 @@ def _known(claim: Candidate, rows: Sequence[dict[str, Any]]) -> dict[str, Any] |
         elif same and version.held and version.status != "archived" and version.covers(start or ""):
             return row
     return None
+
+
+def _start(claim: Candidate) -> str | None:
+    return sort_key(None if claim.valid_at is None else claim.valid_at.model_dump())
 
 
 def _version(row: dict[str, Any], own_end: str | None = None) -> Version:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,7 +36,8 @@ class Step:
 
 def plan(ledger: Ledger, uses: Mapping[str, Use], now: str) -> list[Step]:
     """Return what consolidation would change now, in order; nothing is written."""
-    rows = list(ledger.memory.records("r.status = 'active' ORDER BY r.version_seq"))
+    active = ledger.memory.records("r.status = 'active' ORDER BY r.version_seq", evidence=False)
+    rows = list(active)
     merged = list(_merges(rows))
     gone = {step.record for step in merged}
     steps = [*_ended(rows, now), *_faint(ledger, rows, uses, now), *merged]
@@ -96,18 +97,14 @@ def _merge(ledger: Ledger, claims: Claims, row: dict[str, Any], into: str) -> bo
     return claims.set_status(row, "archived", f"says the same as {kept['id']}")
 
 
-def _ended(rows: Iterable[dict[str, Any]], now: str) -> Iterator[Step]:
+def _ended(rows: Sequence[dict[str, Any]], now: str) -> Iterator[Step]:
     """Yield what another claim has ended while nobody looked."""
+    starts = {(row["subject"], row["key"], row["valid_sort"]) for row in rows}
     for row in rows:
         end = sort_key(row["invalid_at"])
-        if row["key"] is not None and end is not None and end <= now and _is_followed(row, rows):
+        followed = (row["subject"], row["key"], end) in starts
+        if row["key"] is not None and end is not None and end <= now and followed:
             yield Step("supersede", row["id"], row["version"])
-
-
-def _is_followed(row: dict[str, Any], rows: Iterable[dict[str, Any]]) -> bool:
-    same = (row["subject"], row["key"])
-    end = sort_key(row["invalid_at"])
-    return any((one["subject"], one["key"]) == same and one["valid_sort"] == end for one in rows)
 
 
 def _faint(

@@ -22,7 +22,8 @@ _TITLE_CHARACTERS = 200
 
 def pages(ledger: Ledger) -> Iterator[tuple[str, str]]:
     """Yield (relative path, text) of every page, in order."""
-    rows = list(ledger.memory.records("1 ORDER BY r.valid_sort, r.version_seq"))
+    order = "1 ORDER BY r.valid_sort, r.version_seq"
+    rows = list(ledger.memory.records(order, evidence=False))
     live = [row for row in rows if row["status"] in {"active", "conflicted"}]
     now = ledger.memory.clock()
     held = [row for row in live if _holds(row, now)]

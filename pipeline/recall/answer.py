@@ -1,20 +1,18 @@
 """Answer one request: search, fuse, resolve, gate, select, pack."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.recall import coverage as judging
-from muniment.pipeline.recall.fuse import RRF_K
+from muniment.pipeline.output import path_fields
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.recall.pack import Describe, PackBuilder, empty
-from muniment.pipeline.recall.query import Query, as_asked, understand
-from muniment.pipeline.recall.resolve import Resolver
-from muniment.pipeline.recall.search import PLANES, WEIGHTS, Found, find
-from muniment.pipeline.recall.select import Candidates, Selection, collapse
+from muniment.pipeline.recall.query import as_asked
+from muniment.pipeline.recall.run import Recall
+from muniment.pipeline.recall.search import PLANES
+from muniment.pipeline.recall.select import Candidates, Selection
 from muniment.pipeline.recall.tokens import Counter, estimate
 from muniment.store.errors import NotFoundError
-from muniment.store.ledger.changes import Changes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,72 +23,16 @@ if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
 LEXICAL_ONLY = "lexical only: semantic search was not used; add --semantic"
-# About this many tokens of the budget bring in one more candidate.
-_TOKENS_A_CANDIDATE = 25
-_LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 150
-_RECORDS, _EPISODES, _STANDING = 40, 4, 40
-_NEIGHBOUR_SHARE = 0.5
 _ORDER = {"none": 0, "partial": 1, "supported": 2}
 
 
 @dataclass(slots=True)
-class Recall:
-    """One request under way: what is asked, over what, and at which instant."""
+class Trail:
+    """What became of the candidates of one recall, for ``explain``."""
 
-    ledger: "Ledger"
-    index: "TextIndex"
-    request: "Request"
-    query: Query
-    now: str
-    resolver: Resolver
-    embedder: "Embedder | None"
-    scale: judging.Scale
-    lacking: int = 0
-
-    @classmethod
-    def open(
-        cls, ledger: "Ledger", index: "TextIndex", request: "Request", now: str,
-        *, embedder: "Embedder | None", cache: "Path | None",
-    ) -> "Recall":  # fmt: skip
-        """Understand the query and weigh its words."""
-        query = understand(request.query, request.filters.as_of or now, cache)
-        scale = judging.scale_of(query, index.idf(query.analysis), index.count())
-        resolver = Resolver(ledger, request.filters, now, with_assistant=query.asks_assistant)
-        used = None if request.semantic == "off" else embedder
-        return cls(ledger, index, request, query, now, resolver, used, scale)
-
-    def find(self) -> Found:
-        """Ask the signals."""
-        assets = None
-        if self.request.filters.path is not None:
-            assets = tuple(self.ledger.assets.at_path(self.request.filters.path))
-        nearest = None
-        if self.embedder is not None:
-            from muniment.pipeline.recall.nearest import NearestDocuments
-
-            nearest = NearestDocuments(self.index, self.embedder, self.request.query)
-            self.lacking = nearest.lacking
-        return find(self.index, self.query, self.request, self.now, assets=assets, nearest=nearest)
-
-    def measured(self, items: list[Item], found: Found) -> list[Item]:
-        """Give each item its coverage and similarity; what has neither is left out."""
-        for item in items:
-            judging.measure_item(self.query, self.scale, item)
-            item.similarity = found.similarities.get(item.ref)
-        return [item for item in items if item.coverage > 0 or item.similarity is not None]
-
-    def around(self, hit: Item) -> Iterator[Item]:
-        """Yield the messages or lines right before and after a hit, as context."""
-        changes = Changes(self.ledger.database)
-        before, after = changes.around(hit.proofs[0].row.seq, 1)
-        rows = self.resolver.rows(neighbour.id for neighbour in (*before, *after))
-        for neighbour in (*before, *after):
-            row = rows.get(neighbour.id)
-            item = None if row is None else self.resolver.observation(row)
-            if item is not None:
-                item.score = hit.score * _NEIGHBOUR_SHARE
-                item.signals = {"neighbour": 1}
-                yield item
+    candidates: Candidates
+    relevant: Candidates | None = None
+    chosen: list[Item] = field(default_factory=list)
 
 
 def recall(  # noqa: PLR0913 (a command hands over this many things)
@@ -121,24 +63,34 @@ def recall(  # noqa: PLR0913 (a command hands over this many things)
 
 
 def _packed(run: Recall, notes: Sequence[str], count: Counter) -> dict[str, Any]:
+    pack, _ = packed(run, notes, count)
+    return pack
+
+
+def packed(
+    run: Recall, notes: Sequence[str] = (), count: Counter = estimate
+) -> tuple[dict[str, Any], Trail]:
+    """Return the pack of a request under way, and what became of each candidate."""
     request, resolver = run.request, run.resolver
     scope = run.ledger.scope.as_dict()
-    candidates = _candidates(run)
+    candidates = run.candidates()
+    trail = Trail(candidates)
     warnings = [*notes, *_signal_notes(run)]
-    judged = judging.judge(run.query, run.scale, _answers(candidates), _similarities(run))
-    if judged.coverage == "none":
-        return empty(request, scope, warnings, resolver.failed)
-    candidates.standing = resolver.standing(_STANDING)
+    if run.judge(candidates.answers()).coverage == "none":
+        return empty(request, scope, warnings, resolver.failed), trail
+    candidates.standing = run.standing()
     describe = Describe(run.ledger.evidence.producer_of, _capture_time(run.ledger))
     builder = PackBuilder(request, scope, warnings, describe, count)
     selection = Selection(builder, run.query, run.scale.weights, request.token_budget, count)
-    selection.fill(candidates.narrowed(_similarities(run).partial), run.around)
-    judged = judging.judge(run.query, run.scale, selection.chosen, _similarities(run))
+    trail.relevant = candidates.narrowed(run.similarities.partial)
+    selection.fill(trail.relevant, run.around)
+    trail.chosen = selection.chosen
+    judged = run.judge(selection.chosen)
     if judged.coverage == "none":
-        return empty(request, scope, warnings, resolver.failed)
+        return empty(request, scope, warnings, resolver.failed), trail
     if judged.coverage == "partial" and judged.missing:
         builder.add("unknowns", _unknown(as_asked(run.query.text, judged.missing)))
-    return builder.finish(judged.coverage, selection.omitted, resolver.failed)
+    return builder.finish(judged.coverage, selection.omitted, resolver.failed), trail
 
 
 def _signal_notes(run: Recall) -> list[str]:
@@ -147,38 +99,6 @@ def _signal_notes(run: Recall) -> list[str]:
     if run.lacking:
         return [f"{run.lacking} of {run.index.count()} texts have no vectors yet: muniment index"]
     return []
-
-
-def _candidates(run: Recall) -> Candidates:
-    found, resolver = run.find(), run.resolver
-    most = run.request.token_budget // _TOKENS_A_CANDIDATE
-    most = min(max(most, _LEAST_CANDIDATES), _MOST_CANDIDATES)
-    records = resolver.records(found.hits["record"][:_RECORDS])
-    for item in records:
-        item.score += WEIGHTS.importance * item.importance / (RRF_K + 1)
-    observations = resolver.observations(found.hits["observation"][:most])
-    episodes = resolver.episodes(found.hits["episode"][:_EPISODES])
-    by_score = sorted(records, key=lambda item: (-item.score, item.ref))
-    return Candidates(
-        records=collapse(run.measured(by_score, found)),
-        episodes=collapse(run.measured(episodes, found)),
-        observations=collapse(
-            run.measured(observations, found),
-            run.ledger.duplicates.group_of({item.asset for item in observations if item.asset}),
-        ),
-        standing=[],
-    )
-
-
-def _answers(candidates: Candidates) -> list[Item]:
-    return [*candidates.records, *candidates.episodes, *candidates.observations]
-
-
-def _similarities(run: Recall) -> judging.SimilarityThresholds:
-    if run.embedder is None:
-        return judging.UNKNOWN_MODEL
-    key = (run.embedder.producer.model, run.query.language)
-    return judging.SIMILARITIES.get(key, judging.UNKNOWN_MODEL)
 
 
 def _capture_time(ledger: "Ledger") -> Callable[[str], str | None]:
@@ -249,8 +169,8 @@ def _ranked_items(run: Recall, limit: int) -> list[Item]:
 def _hit(run: Recall, rank: int, item: Item) -> dict[str, Any]:
     proof = item.proofs[0]
     attributes = proof.row.attributes
-    path = proof.asset.path.decode("utf-8", "replace")
-    source = attributes.get("event_id") or attributes.get("message_id") or path
+    path = path_fields(proof.asset.path)
+    source = attributes.get("event_id") or attributes.get("message_id") or path["path"]
     return {
         "query_id": run.request.query_id,
         "rank": rank,
@@ -260,7 +180,7 @@ def _hit(run: Recall, rank: int, item: Item) -> dict[str, Any]:
         "score": round(item.score, 6),
         "signals": item.signals,
         "time": item.time,
-        "path": path,
+        **path,
         "source_id": source,
         "locator": proof.row.locator,
     }

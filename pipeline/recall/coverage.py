@@ -17,10 +17,17 @@ from muniment.store.text.query import covered
 if TYPE_CHECKING:
     from muniment.store.text.query import QueryAnalysis
 
-# Measured with tests/unit/pipeline/recall/test_coverage_pairs.py: the shares of the weight that
-# answerable and unanswerable questions reach lie on both sides of these.
+# Measured by ``tests/bench/bench_coverage.py`` (docs/benchmarks.md): of the answerable questions 95
+# in 100 lie above, of the unanswerable ones 80 and more below. The setting ``coverage_threshold``
+# replaces those that stand for "in part".
 SUPPORTED_SHARE = 0.6
-PARTIAL_SHARE = 0.5
+PARTIAL_SHARE = 0.38
+# A long text holds a part of any question's words by chance.
+PARTIAL_SHARE_OF_LONG = 0.49
+LONG_CHARACTERS = 300
+# In a store of a few notes every word is rare, so a share of them says less.
+PARTIAL_SHARE_OF_FEW = 0.5
+FEW_DOCUMENTS, MANY_DOCUMENTS = 50, 300
 # Of a query that asks several things, the share of them by weight that some item supports.
 SUPPORTED_CLAUSES = 0.8
 PARTIAL_CLAUSES = 0.4
@@ -35,6 +42,7 @@ _UNKNOWN_NAME_WEIGHT = 2.0
 # Who is asked about matters even where everybody is named in every line.
 _LEAST_NAME_WEIGHT = 2.5
 _LEAST_DOCUMENTS = 50
+_MOST_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +67,23 @@ UNKNOWN_MODEL = SimilarityThresholds(supported=2.0, partial=2.0)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What each unit of a query weighs; ``strangers`` are names of it that no document holds."""
+    """What each unit of a query weighs; ``strangers`` are names of it that no document holds.
+
+    ``few`` is 1 in a store of a few documents, 0 in one of many. A ``threshold`` of 0 lets whatever
+    was found answer.
+    """
 
     weights: Mapping[str, float]
     strangers: frozenset[str]
+    few: float = 0.0
+    threshold: float | None = None
+
+    def needed(self, characters: int) -> float:
+        """Return the share that a text of this length must hold to answer in part."""
+        if self.threshold is not None:
+            return self.threshold
+        least = PARTIAL_SHARE if characters < LONG_CHARACTERS else PARTIAL_SHARE_OF_LONG
+        return least + self.few * (PARTIAL_SHARE_OF_FEW - least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +95,13 @@ class Judgement:
     missing: tuple[str, ...]
 
 
-def scale_of(query: Query, idf: Mapping[str, float], documents: int) -> Scale:
+def scale_of(
+    query: Query, idf: Mapping[str, float], documents: int, threshold: float | None = None
+) -> Scale:
     """Return what each unit of a query weighs.
 
     In a store of a few notes every word is rare, so rarity is smoothed as if there were more.
+    ``threshold`` replaces the calibrated shares.
     """
     floor = log(1 + _LEAST_DOCUMENTS / max(documents, 1)) if documents < _LEAST_DOCUMENTS else 0.0
     unknown = log(2 * documents + 2)  # what a unit that no document holds weighs
@@ -94,7 +118,12 @@ def scale_of(query: Query, idf: Mapping[str, float], documents: int) -> Scale:
             weight = max(weight, _LEAST_NAME_WEIGHT)
             strangers |= {unit.text} if is_stranger and unit.text not in query.frame else set()
         weights[unit.text] = weight
-    return Scale(weights, frozenset(strangers))
+    return Scale(weights, frozenset(strangers), _few(documents), threshold)
+
+
+def _few(documents: int) -> float:
+    ratio = log(MANY_DOCUMENTS / max(documents, 1)) / log(MANY_DOCUMENTS / FEW_DOCUMENTS)
+    return min(max(ratio, 0.0), 1.0)
 
 
 def measure(analysis: "QueryAnalysis", weights: Mapping[str, float], text: str) -> float:
@@ -106,8 +135,15 @@ def measure(analysis: "QueryAnalysis", weights: Mapping[str, float], text: str) 
 def measure_item(query: Query, scale: Scale, item: Item) -> None:
     """Set an item's coverage of the query and of each of its clauses."""
     text = searched_text(item)
-    item.coverage = measure(query.analysis, scale.weights, text)
+    item.coverage = item.together = measure(query.analysis, scale.weights, text)
     item.clauses = tuple(measure(clause, scale.weights, text) for clause in query.clauses)
+
+
+def measure_together(query: Query, scale: Scale, item: Item, around: Sequence[Item]) -> None:
+    """Set how much of the query a short item holds together with what stands around it."""
+    texts = [searched_text(one) for one in (item, *around)]
+    together = measure(query.analysis, scale.weights, "\n".join(texts)[:_MOST_CHARACTERS])
+    item.together = max(item.coverage, together)
 
 
 def judge(
@@ -123,10 +159,9 @@ def judge(
     missing = _missing(query, scale.weights, items)
     if not items:
         return Judgement("none", 0.0, missing)
-    share = max(item.coverage for item in items)
-    similarity = max(item.similarity or 0.0 for item in items)
-    level = _level(share, similarity, similarities)
-    if scale.strangers:
+    share = max(item.together for item in items)
+    level = max(_level(scale, item, similarities) for item in items)
+    if scale.strangers and scale.threshold != 0:
         level -= 1
     level = max(level, _level_of_clauses(query, scale, items))
     if level == _SUPPORTED and any(item.status == "conflicted" for item in items):
@@ -134,12 +169,12 @@ def judge(
     return Judgement(_LEVELS[max(level, 0)], share, missing)
 
 
-def _level(share: float, similarity: float, similarities: SimilarityThresholds) -> int:
-    if share >= SUPPORTED_SHARE or similarity >= similarities.supported:
+def _level(scale: Scale, item: Item, similarities: SimilarityThresholds) -> int:
+    similarity = item.similarity or 0.0
+    if item.together >= SUPPORTED_SHARE or similarity >= similarities.supported:
         return _SUPPORTED
-    if share >= PARTIAL_SHARE or similarity >= similarities.partial:
-        return _PARTIAL
-    return 0
+    needed = scale.needed(len(item.text))
+    return _PARTIAL if item.together >= needed or similarity >= similarities.partial else 0
 
 
 def _level_of_clauses(query: Query, scale: Scale, items: Sequence[Item]) -> int:

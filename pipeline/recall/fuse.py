@@ -17,17 +17,14 @@ RRF_K = 60
 class Weights:
     """What each signal counts for, in units of the first reciprocal rank (1/61).
 
-    Measured on half of LoCoMo (759 questions, evidence in the first ten). Words: 0.757 with the
-    group prior, 0.748 as plain reciprocal ranks. With vectors of the default embedder at weight
-    0.25, 0.5, 0.75, 1, 1.5: 0.772, 0.775, 0.770, 0.755, 0.712; at 0.5 every calibration from 0.6
-    up lies within half a point, plain ranks at equal weights give 0.707. The nudges are far below
-    the step between two good hits, so that they order near ties.
+    Fitted on some LoCoMo conversations and measured on the others: docs/benchmarks.md has the
+    table. The nudges are far below the step between two good hits, so that they order near ties.
     """
 
     fts: float = 1.0
     vector: float = 0.5
     calibration: float = 0.8
-    group: float = 0.3
+    group: float = 0.5
     recency: float = 0.02
     importance: float = 0.05
     basis: float = 0.03

@@ -21,9 +21,10 @@ class Proof:
 class Item:
     """One claim that may enter the pack, with the evidence that passed the gate.
 
-    ``coverage`` is the share of the query's weight that it holds, ``clauses`` that of each of its
-    clauses, ``similarity`` its cosine to the query where vectors were used. ``status`` is a
-    record's.
+    ``coverage`` is the share of the query's weight that it holds, ``together`` that with what
+    stands around it, ``clauses`` that of each of its clauses, ``similarity`` its cosine to the
+    query where vectors were used. ``parts`` is what each signal and hint adds to the score,
+    ``scores`` are the signals' own. ``status`` is a record's.
     """
 
     ref: str
@@ -40,6 +41,9 @@ class Item:
     pinned: bool = False
     importance: float = 0.5
     coverage: float = 0.0
+    together: float = 0.0
+    parts: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
     clauses: tuple[float, ...] = ()
     similarity: float | None = None
     duplicates: int = 0

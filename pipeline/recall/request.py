@@ -41,7 +41,11 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One recall or search. Raises ``UsageError`` for a value outside its range."""
+    """One recall or search. Raises ``UsageError`` for a value outside its range.
+
+    ``coverage_threshold`` is the share of a question's weight that evidence must hold; null takes
+    the calibrated ones.
+    """
 
     query: str
     token_budget: int = DEFAULT_BUDGET
@@ -50,6 +54,7 @@ class Request:
     semantic: str = "auto"
     require: str | None = None
     query_id: str | None = None
+    coverage_threshold: float | None = None
 
     def __post_init__(self) -> None:
         if self.token_budget < LEAST_BUDGET:
@@ -60,6 +65,8 @@ class Request:
             )
         _one_of("fusion", self.fusion, FUSIONS)
         _one_of("semantic", self.semantic, SEMANTICS)
+        if not 0 <= (self.coverage_threshold or 0) <= 1:
+            raise UsageError("coverage_threshold is a share from 0 to 1", code="bad_value")
         if self.require is not None:
             _one_of("require", self.require, REQUIREMENTS)
 

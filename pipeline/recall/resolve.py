@@ -49,7 +49,7 @@ class Resolver:
             row = rows.get(hit.key.removeprefix("observation:"))
             item = None if row is None else self.observation(row)
             if item is not None:
-                item.score, item.signals = hit.score, hit.signals
+                take(item, hit)
                 items.append(item)
         return items
 
@@ -106,7 +106,7 @@ class Resolver:
             record = found.get(versions[hit.key])
             item = None if record is None else self.record(record)
             if item is not None:
-                item.score, item.signals = hit.score, hit.signals
+                take(item, hit)
                 items.append(item)
         return items
 
@@ -176,7 +176,7 @@ class Resolver:
             episode = self._ledger.episodes.get(hit.key.removeprefix("episode:"))
             item = None if episode is None else self._episode(episode)
             if item is not None:
-                item.score, item.signals = hit.score, hit.signals
+                take(item, hit)
                 items.append(item)
         return items
 
@@ -200,6 +200,12 @@ class Resolver:
             group=episode["id"],
             asset=proven[0].row.asset,
         )
+
+
+def take(item: Item, hit: Fused) -> None:
+    """Give an item the score of its hit and where that came from."""
+    item.score, item.signals = hit.score, hit.signals
+    item.parts, item.scores = hit.parts, hit.scores
 
 
 def allowed_states(filters: Filters) -> frozenset[str]:

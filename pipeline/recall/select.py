@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.pipeline.recall.excerpt import excerpt
@@ -50,6 +50,12 @@ class Candidates:
     episodes: list[Item]
     observations: list[Item]
     standing: list[Item]
+    # Why hits are not among them, by ref.
+    lost: dict[str, str] = field(default_factory=dict)
+
+    def answers(self) -> list[Item]:
+        """Return the items that may answer the question."""
+        return [*self.records, *self.episodes, *self.observations]
 
     def narrowed(self, close: float) -> "Candidates":
         """Leave out what says far less of the question, or of a clause of it, than the best does.
@@ -57,7 +63,7 @@ class Candidates:
         ``close`` is the cosine from which meaning alone is enough; of a model whose cosines are
         not known (above 1), observations near the best one are.
         """
-        answers = [*self.records, *self.episodes, *self.observations]
+        answers = self.answers()
         told = _Told(answers)
         nearest = max((item.similarity or 0.0 for item in answers), default=0.0) - _NEAR
         near = close if close <= 1 else nearest
@@ -66,6 +72,7 @@ class Candidates:
             episodes=told.relevant(self.episodes, _LEAST_RECORD_OF_BEST, close),
             observations=told.relevant(self.observations, _LEAST_OF_BEST, near),
             standing=self.standing,
+            lost=self.lost,
         )
 
 

@@ -19,7 +19,7 @@ from muniment.pipeline.agent.events import Event
 from muniment.pipeline.agent.proposing import Proposal
 from muniment.pipeline.output import to_json
 from muniment.pipeline.recall.schema import MemoryPack
-from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools, pack_id
+from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools
 from muniment.store.errors import MunimentError, NotFoundError
 
 INSTRUCTIONS = (
@@ -98,7 +98,8 @@ def _recalling(server: MCPServer[Any], tools: Tools) -> None:
         with _told():
             pack, markdown = tools.recall(query, asked, session)
         result = _both(pack, markdown)
-        result.meta = {"muniment/pack": f"muniment://pack/{pack_id(markdown)}"}
+        kept = tools.keep(query, asked, session)
+        result.meta = {"muniment/pack": f"muniment://pack/{kept}"}
         return result
 
     @server.tool(title="Read evidence", annotations=_READS)
@@ -201,6 +202,17 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
         """Give pack and resume context under one budget, before a reply."""
         with _told():
             return _both(*tools.prepare(session, query, token_budget))
+
+    @server.tool(title="Complete a turn", annotations=_ADDS)
+    def turn_complete(
+        session: SessionId,
+        events: Annotated[list[Event], Field(min_length=1, max_length=1_000)],
+        ctx: Context[Any, Any],
+        proposals: Annotated[list[Proposal] | None, Field(max_length=50)] = None,
+    ) -> dict[str, Any]:
+        """Keep what was said in a turn, after a reply, and what you would remember of it."""
+        with _told():
+            return tools.complete(session, events, proposals or [], _reporter(ctx))
 
     @server.tool(title="Save a checkpoint", annotations=_ADDS)
     def checkpoint_save(  # noqa: PLR0913 (the fields of a checkpoint)

@@ -1,6 +1,5 @@
 """What an agent may ask of a warm store, as plain functions: no protocol here."""
 
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,13 +17,14 @@ from muniment.pipeline.recall.request import instant
 from muniment.pipeline.refs import KINDS, resolve
 from muniment.pipeline.serving.warm import Warm
 from muniment.store.errors import NotFoundError, UsageError
+from muniment.store.ids import digest
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
 
 HOST = "mcp"
 PAGE_CHARACTERS = 4_000
-KEPT_PACKS = 64
+KEPT_QUESTIONS = 64
 APPENDED_AT_ONCE = 100
 # An agent forgets things that it can name, never a folder, a session or the scope.
 FORGETTABLE = ("record", "observation", "event", "candidate")
@@ -36,36 +36,35 @@ class Tools:
     def __init__(self, session: "Session") -> None:
         self.session = session
         self.warm = Warm(session)
-        self._packs: OrderedDict[str, str] = OrderedDict()
+        # Questions, not answers: what is forgotten meanwhile must not be given out again.
+        self._asked: OrderedDict[str, tuple[str, dict[str, Any], str | None]] = OrderedDict()
         self._guard = threading.Lock()
 
     def recall(
         self, query: str, asked: dict[str, Any], session_id: str | None
     ) -> tuple[dict[str, Any], str]:
-        """Return the pack of a question, and the same as Markdown, kept for a while by its id."""
-        semantic = asked.get("semantic")
-        with self.warm.reading(semantic=semantic) as opened:
+        """Return the pack of a question, and the same as Markdown."""
+        with self.warm.reading(semantic=asked.get("semantic")) as opened:
             shown = {**asked, "semantic": opened.embedder is not None}
-            pack, markdown = pack_of(opened, query, shown, session_id)
-        self._keep(markdown)
-        return pack, markdown
+            return pack_of(opened, query, shown, session_id)
 
-    def _keep(self, markdown: str) -> str:
-        identity = pack_id(markdown)
+    def keep(self, query: str, asked: dict[str, Any], session_id: str | None) -> str:
+        """Keep a question for a while; return the id that its pack can be read again by."""
+        identity = digest(query, asked, session_id)[:16]
         with self._guard:
-            self._packs[identity] = markdown
-            self._packs.move_to_end(identity)
-            while len(self._packs) > KEPT_PACKS:
-                self._packs.popitem(last=False)
+            self._asked[identity] = (query, asked, session_id)
+            self._asked.move_to_end(identity)
+            while len(self._asked) > KEPT_QUESTIONS:
+                self._asked.popitem(last=False)
         return identity
 
     def pack(self, identity: str) -> str:
-        """Return a pack that was given out lately."""
+        """Return the pack of a question that was asked lately, as it is answered now."""
         with self._guard:
-            found = self._packs.get(identity)
+            found = self._asked.get(identity)
         if found is None:
             raise NotFoundError("this pack is no longer kept", hint="recall it again")
-        return found
+        return self.recall(*found)[1]
 
     def read(self, ref: str, offset: int, limit: int) -> dict[str, Any]:
         """Return an object with its provenance, its text one page at a time."""
@@ -167,6 +166,14 @@ class Tools:
             **follow_up(self.session),
         }
 
+    def complete(
+        self, session_id: str, events: list[Event], proposals: list[Proposal],
+        progress: Callable[[int, int], None],
+    ) -> dict[str, Any]:  # fmt: skip
+        """Take the events of a turn in, then what the agent proposes to remember of them."""
+        done = self.append(events, session_id, progress)
+        return {**done, "proposals": propose(self.session, proposals) if proposals else []}
+
     def resume(
         self, session_id: str, token_budget: int, query: str | None
     ) -> tuple[dict[str, Any], str]:
@@ -202,8 +209,3 @@ class Tools:
         with self.warm.workspace.writing() as ledger, ledger.unit():
             left = ledger.sessions.left_open(HOST, self.session.settings["agent"])
             return [name for number, name in left if ledger.sessions.end(number, "left_open")]
-
-
-def pack_id(markdown: str) -> str:
-    """Return the id that a pack is kept under."""
-    return hashlib.sha256(markdown.encode("utf-8", "surrogatepass")).hexdigest()[:16]

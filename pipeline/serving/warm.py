@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from muniment.pipeline.options import Session
     from muniment.store.index.fts import TextIndex
 
-READERS = 4
-
 
 @dataclass(slots=True)
 class _Reader:
@@ -51,7 +49,8 @@ class Warm:
         self._paths = self.workspace.root.scope(self.workspace.scope)
         self._idle: list[_Reader] = []
         self._guard = threading.Lock()
-        self._slots = threading.BoundedSemaphore(READERS)
+        readers = session.settings.watch.tier().readers
+        self._slots = threading.BoundedSemaphore(readers)
         self._embedder: Embedder | None = None
         self._loading = threading.Lock()
 

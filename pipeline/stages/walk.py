@@ -131,7 +131,12 @@ def _folder(
         yield Left(path, "seen_already")
         return
     seen.add((here.st_dev, here.st_ino))
-    local = _local_filters(path[len(top) :].lstrip(b"/"), entries, filters)
+    try:
+        local = _local_filters(path[len(top) :].lstrip(b"/"), entries, filters)
+    except OSError as error:
+        # What it would leave out is not known, so nothing of the folder is taken.
+        yield Missing(path + b"/" + IGNORE_FILE, "unreadable", (error.strerror or "").lower())
+        return
     for entry in entries:
         yield from _entry(top, entry, local, seen)
 

@@ -94,8 +94,10 @@ def _drawn(found: Pictured, exhibit: Exhibit, label: str) -> Markup:
     view = f"0 0 {width} {height}"
     if found.symbol:
         used = tag("use", {"href": f"#{found.symbol}"})
-        sizes = {"viewBox": view, "width": width, "height": height}
-        return tag("svg", {"role": "img", "aria-label": label, **sizes}, used, boxes)
+        return tag(
+            "svg", {"role": "img", "aria-label": label, "viewBox": view, "width": width,
+                    "height": height}, used, boxes,
+        )  # fmt: skip
     return join(
         tag("img", {"src": found.address, "alt": label, "loading": "lazy", "decoding": "async"}),
         tag(

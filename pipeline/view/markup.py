@@ -21,7 +21,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "Markup | str | int | None | Iterable[Child]"
+Child: TypeAlias = "Markup | str | int | Iterable[Child] | None"
 
 
 def tag(name: str, attributes: Mapping[str, Value] | None = None, *children: Child) -> Markup:

@@ -52,9 +52,11 @@ def pack_body(
 ) -> Markup:
     """Return heading, claims with their figures, and notes of a pack."""
     drawer = _Drawer(exhibits, media, words)
+    # What always stands comes last here: who looks has asked something else.
+    sections = sorted(pack["sections"], key=lambda section: section["name"] == "profile")
     return join(
         _header(pack, words),
-        tag("main", {"id": "answer"}, *(drawer.section(one) for one in pack["sections"])),
+        tag("main", {"id": "answer"}, *(drawer.section(one) for one in sections)),
         _footer(pack, words),
     )
 
@@ -91,7 +93,17 @@ class _Drawer:
             tag("div", {"class": "said", "dir": "auto"}, item["text"]),
             tag("p", {"class": "facts"}, self._facts(item), " ", chips),
             figures,
+            self._why(item),
         )
+
+    def _why(self, item: Mapping[str, Any]) -> Markup | None:
+        """Tell which signals found a claim, and at which rank."""
+        if not item["signals"]:
+            return None
+        ranks = " · ".join(f"{name} #{rank}" for name, rank in item["signals"].items())
+        told = self._words.fill("ranks", ranks=ranks, score=item["score"])
+        summary = tag("summary", None, self._words("why"))
+        return tag("details", {"class": "soft"}, summary, tag("p", None, told))
 
     def _facts(self, item: Mapping[str, Any]) -> str:
         facts = [self._words(item["kind"]), when(item["time"])]

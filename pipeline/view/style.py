@@ -34,13 +34,14 @@ article { background: var(--card); border: 1px solid var(--line); border-radius:
   padding: 1rem 1.1rem; margin: .75rem 0; }
 article > .said { font-size: 1.08rem; margin: .1rem 0 .35rem; white-space: pre-wrap; }
 .conflict { border-color: var(--some); }
-.chip { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .55rem;
-  font-size: .82rem; text-decoration: none; margin-inline-end: .3rem; }
+.chip { display: inline-block; border: 1px solid var(--line); border-radius: 1rem;
+  padding: 0 .55rem; font-size: .82rem; text-decoration: none; margin-inline-end: .3rem; }
 figure { margin: .9rem 0 .2rem; padding-top: .8rem; border-top: 1px dashed var(--line); }
 figure:target { outline: 3px solid var(--accent); outline-offset: 4px; border-radius: .3rem; }
 figcaption { margin-bottom: .5rem; }
 .picture { position: relative; display: inline-block; max-width: 100%; line-height: 0;
-  border: 1px solid var(--line); border-radius: .3rem; overflow: hidden; background: #fff; }
+  border: 1px solid var(--line); border-radius: .3rem; overflow: hidden; background: #fff;
+  min-width: 4rem; min-height: 3rem; }
 .picture img, .picture > svg { max-width: 100%; max-height: 34rem; height: auto; width: auto; }
 .picture .over { position: absolute; inset: 0; width: 100%; height: 100%; max-height: none; }
 .frame { fill: none; stroke: #fff; stroke-width: 6; vector-effect: non-scaling-stroke; }
@@ -61,7 +62,7 @@ mark { background: var(--mark); color: var(--markink); padding: 0 .1em; border-r
 footer { margin: 2rem auto 3rem; font-size: .9rem; color: var(--soft); }
 @media print { :root { --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #bbb;
     --mark: #ffef9e; --markink: #000; --mine: #fff; }
-  nav, .skip, video, audio, form { display: none; } h2, h3 { break-after: avoid; }
+  nav, .skip, video, audio, form, details { display: none; } h2, h3 { break-after: avoid; }
   figure, .talk li { break-inside: avoid; } .picture img, .picture > svg { max-height: 20cm; }
   body { font-size: 10.5pt; } }
 """

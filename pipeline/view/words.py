@@ -24,9 +24,9 @@ class Words:
         pair = _LABELS.get(name)
         return name.replace("_", " ") if pair is None else pair[self._column]
 
-    def fill(self, name: str, **values: Any) -> str:
+    def fill(self, label: str, /, **values: Any) -> str:
         """Return a label with its values put in."""
-        return self(name).format(**values)
+        return self(label).format(**values)
 
     def place(self, locator: Mapping[str, Any]) -> str:
         """Say where in an asset."""
@@ -145,7 +145,9 @@ _LABELS = {
     "at_page": Pair("page {page}", "第 {page} 页"),
     "at_time": Pair("at {time}", "{time} 处"),
     "at_message": Pair("message {number}", "第 {number} 条消息"),
-    "picture_of": Pair("{name}, {place}; the frame is around: {quote}", "{name}，{place}；框内：{quote}"),
+    "picture_of": Pair(
+        "{name}, {place}; the frame is around: {quote}", "{name}，{place}；框内：{quote}"
+    ),
     "sound_of": Pair("{name}, {place}: {quote}", "{name}，{place}：{quote}"),
     "clip_only": Pair("This is the cited span of {name}.", "此处为 {name} 中被引用的一段。"),
     "starts_at": Pair("Plays from {time}.", "从 {time} 开始播放。"),
@@ -154,9 +156,16 @@ _LABELS = {
         "片段太大，未放入本页；位置：{name}，{place}。",
     ),
     "not_shown": Pair("It can't be shown here ({reason}).", "无法在此显示（{reason}）。"),
-    "left_out": Pair("{count} more claims were left out for length.", "因篇幅另有 {count} 条未列出。"),
-    "refused": Pair("{count} were left out: their evidence no longer holds.", "另有 {count} 条因证据失效未列出。"),
+    "left_out": Pair(
+        "{count} more claims were left out for length.", "因篇幅另有 {count} 条未列出。"
+    ),
+    "refused": Pair(
+        "{count} were left out: their evidence no longer holds.",
+        "另有 {count} 条因证据失效未列出。",
+    ),
     "note": Pair("Note", "注"),
+    "why": Pair("Why this result?", "为什么是这个结果？"),
+    "ranks": Pair("Rank by signal: {ranks}. Score: {score}", "各信号名次：{ranks}。得分：{score}"),
 }  # fmt: skip
 
 

@@ -73,17 +73,18 @@ class _Job:
 
 def create(
     root: Root, repository: Repository, *, wait_seconds: float = 0.0, sample: str | None = None,
-    forgotten: tuple[str, ...] = (),
+    forgotten: tuple[str, ...] = (), instead_of: Snapshot | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Back the whole store up; return what was done.
 
-    Objects written now are read back always; ``sample`` bounds the reading of those that were
-    there before. What the store itself has lost or damaged is left out, named, and makes the
-    snapshot incomplete. The caller holds the repository alone.
+    ``instead_of`` gives its id and time to the new snapshot and is replaced by it. Objects
+    written now are read back always; ``sample`` bounds the reading of those that were there
+    before. What the store itself has lost or damaged is left out, named, and makes the snapshot
+    incomplete. The caller holds the repository alone.
     """
     job = _Job(root, repository, sampler(sample))
     with manifest.shared(root, wait_seconds):
-        created_at = now()
+        created_at = now() if instead_of is None else instead_of.created_at
         with _scratch(job) as folder, pinned(root) as state:
             _require_room(folder, state)
             for path in state.plain:
@@ -95,12 +96,12 @@ def create(
         # Nobody can take assets away while the root is held; no database is kept open for them.
         for stored in assets:
             _asset(job, stored)
-    for broken in _verify(job, _snapshot(job, created_at, forgotten)):
+    for broken in _verify(job, _snapshot(job, created_at, forgotten, instead_of)):
         job.damaged[broken] = reason_of(Path(broken))
     job.entries = [entry for entry in job.entries if entry.path not in job.damaged]
     job.missing += [{"path": path, "reason": why} for path, why in sorted(job.damaged.items())]
-    snapshot = _snapshot(job, created_at, forgotten)
-    repository.write(snapshot)
+    snapshot = _snapshot(job, created_at, forgotten, instead_of)
+    repository.write(snapshot, over=instead_of is not None)
     return _answer(snapshot, len(job.written), job.new_bytes, dry_run=False)
 
 
@@ -153,10 +154,13 @@ def _answer(snapshot: Snapshot, objects: int, size: int, *, dry_run: bool) -> di
     }
 
 
-def _snapshot(job: _Job, created_at: str, forgotten: tuple[str, ...]) -> Snapshot:
+def _snapshot(
+    job: _Job, created_at: str, forgotten: tuple[str, ...], instead_of: Snapshot | None
+) -> Snapshot:
     entries = tuple(sorted(job.entries, key=lambda entry: entry.path))
     return Snapshot(
-        id=job.repository.next_id(created_at), created_at=created_at, store=_store(entries),
+        id=job.repository.next_id(created_at) if instead_of is None else instead_of.id,
+        created_at=created_at, store=_store(entries),
         entries=entries, missing=tuple(job.missing), forgotten=forgotten,
     )  # fmt: skip
 

@@ -188,10 +188,10 @@ class Repository:
             ) from error
         return decode(data, identity)
 
-    def write(self, snapshot: Snapshot) -> None:
-        """Publish a manifest under a name that must be new."""
+    def write(self, snapshot: Snapshot, *, over: bool = False) -> None:
+        """Publish a manifest under a name that must be new, unless it takes its own place."""
         final = self._snapshots / f"{snapshot.id}{_SUFFIX}"
-        if final.exists():
+        if final.exists() and not over:
             raise StateError(f"snapshot {snapshot.id} exists", code="snapshot_exists")
         sealed = self._codec.encode(f"snapshot {snapshot.id}", [encode(snapshot)])
         files.write_atomic(final, sealed, folder=self.temporary)

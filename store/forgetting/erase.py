@@ -103,14 +103,14 @@ class _Journal:
 
     def note_beside(self) -> None:
         """Note what stays beside what goes: its context in the index, or its episode, changes."""
-        near = _REACH
         self.beside |= set(numbers(
             self._database,
-            "SELECT o.seq FROM observation o JOIN observation g ON g.asset = o.asset "
-            f"WHERE g.seq IN {going('observation')} AND o.seq NOT IN {going('observation')} "
-            f"AND abs(o.seq - g.seq) <= {near} "
-            "UNION SELECT o.seq FROM observation g JOIN observation o ON o.thread = g.thread "
-            f"WHERE g.seq IN {going('observation')} AND o.seq NOT IN {going('observation')} "
+            "SELECT o.seq FROM observation g CROSS JOIN observation o "
+            f"ON o.seq BETWEEN g.seq - {_REACH} "
+            f"AND g.seq + {_REACH} AND o.asset = g.asset WHERE g.seq IN {_GONE} "
+            f"AND o.seq NOT IN {_GONE} "
+            "UNION SELECT o.seq FROM observation o WHERE o.thread IN (SELECT DISTINCT thread FROM "
+            f"observation WHERE seq IN {_GONE} AND thread IS NOT NULL) AND o.seq NOT IN {_GONE} "
             "UNION SELECT m.observation FROM membership m WHERE m.episode IN "
             f"{going('episode')} AND m.observation NOT IN {going('observation')}",
         ))  # fmt: skip

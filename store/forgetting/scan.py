@@ -19,12 +19,14 @@ from muniment.store.database import rows
 from muniment.store.forgetting.plan import going
 from muniment.store.ledger import Ledger
 
-_MOST_ROWS = 200
+_MOST_ROWS = 100
 _MOST_IDS = 1_000
-_MOST_PASSAGES = 60
+_MOST_PASSAGES = 40
 _LEAST_CHARACTERS, _CHARACTERS = 12, 40
 _SLICE_BYTES, _LEAST_DIFFERENT = 24, 10
 _LEAST_NAME = 6
+_HEXADECIMAL = re.compile(rb"[0-9a-f]{32,}")
+_ID_LENGTHS = (32, 64)
 
 
 @dataclass(slots=True)
@@ -38,8 +40,8 @@ class Samples:
     refs: list[tuple[str, str]] = field(default_factory=list)
 
     def needles(self) -> list[bytes]:
-        """Return every sample as bytes."""
-        texts = [text.encode("utf-8", "surrogatepass") for text in (*self.ids, *self.passages)]
+        """Return every sample but the ids as bytes."""
+        texts = [text.encode("utf-8", "surrogatepass") for text in self.passages]
         return sorted({*texts, *self.names, *self.pieces})
 
     def as_dict(self) -> dict[str, int]:
@@ -95,14 +97,14 @@ def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Sc
     """
     done = Scan()
     needles = looked_for.needles()
-    if not needles:
+    digests = {identity.rpartition("_")[2].encode() for identity in looked_for.ids}
+    if not needles and not digests:
         return done
-    pattern = re.compile(b"|".join(map(re.escape, needles)))
     for path in _files(ledger, others):
         with suppress(FileNotFoundError):
             done.bytes += path.stat().st_size
             done.files += 1
-            if any(not _stays(ledger, hit) for hit in _hits(path, pattern)):
+            if any(not _stays(ledger, hit) for hit in _hits(path, needles, digests)):
                 done.hits.append(os.fsencode(path).decode("utf-8", "backslashreplace"))
     return done
 
@@ -149,7 +151,8 @@ def _names(database: apsw.Connection) -> list[bytes]:
             f"SELECT path FROM sighting WHERE seq NOT IN {going('sighting')}"
         )
     }
-    return sorted(name for name in names - kept if len(name) >= _LEAST_NAME and b":" not in name)
+    told = (name for name in names - kept if len(name) >= _LEAST_NAME and b":" not in name)
+    return sorted(told)[:_MOST_PASSAGES]
 
 
 def _pieces(ledger: Ledger) -> list[bytes]:
@@ -165,7 +168,8 @@ def _pieces(ledger: Ledger) -> list[bytes]:
             pieces = (data[at : at + _SLICE_BYTES] for at in places)
             found |= {piece for piece in pieces if len(set(piece)) >= _LEAST_DIFFERENT}
     # The beginning of a file may be its format's, and so may any piece that stays elsewhere.
-    return sorted(piece for piece in found if not _stays(ledger, piece, before=True))
+    told = sorted(piece for piece in found if not _stays(ledger, piece, before=True))
+    return told[:_MOST_PASSAGES]
 
 
 def _some_bytes(ledger: Ledger, asset: str, storage: str, number: int) -> bytes:
@@ -198,12 +202,18 @@ def _stays(ledger: Ledger, hit: bytes, *, before: bool = False) -> bool:
     )
 
 
-def _hits(path: Path, pattern: re.Pattern[bytes]) -> Iterator[bytes]:
+def _hits(path: Path, needles: list[bytes], digests: set[bytes]) -> Iterator[bytes]:
     with path.open("rb") as stream:
         if os.fstat(stream.fileno()).st_size == 0:
             return
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            yield from {found[0] for found in pattern.finditer(content)}
+            yield from (needle for needle in needles if content.find(needle) >= 0)
+            for run in _HEXADECIMAL.finditer(content):
+                # What comes after an id in a row may be digits, too.
+                for length in _ID_LENGTHS:
+                    for at in range(len(run[0]) - length + 1):
+                        if run[0][at : at + length] in digests:
+                            yield run[0][at : at + length]
 
 
 def _files(ledger: Ledger, others: Iterable[Path]) -> Iterator[Path]:

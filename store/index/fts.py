@@ -111,7 +111,7 @@ class TextIndex:
         A vector belongs to a number, so only what was said anew needs one.
         """
         execute = self._db.execute
-        (own, told), = execute("SELECT rowid, told FROM doc WHERE ref = ?", (document.ref,))
+        ((own, told),) = execute("SELECT rowid, told FROM doc WHERE ref = ?", (document.ref,))
         if told != values[-1]:
             self._delete([document.ref])
             execute(_INSERT, values)

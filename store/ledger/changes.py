@@ -149,9 +149,7 @@ class Changes:
             found |= self._in_run(run, sorted(places), reach)
         return found
 
-    def _in_run(
-        self, run: _Run, places: list[tuple[Any, ...]], reach: int
-    ) -> dict[int, Around]:
+    def _in_run(self, run: _Run, places: list[tuple[Any, ...]], reach: int) -> dict[int, Around]:
         first, last = places[0], places[-1]
         before, after = (
             self._beside(run.where, run.values, run.order, place, reach) for place in (first, last)
@@ -189,6 +187,17 @@ class Changes:
             )
             found.append([Neighbour(*row) for row in rows])
         return found[0], found[1]
+
+    def at_place(self, observation: int, limit: int) -> list[str]:
+        """Return the ids of what was observed at the same page, frame or picture, in its order."""
+        rows = self._database.execute(
+            "SELECT o.id FROM observation h JOIN observation_live o ON o.asset = h.asset "
+            "WHERE h.seq = ?1 AND o.seq <> ?1 "
+            "AND o.locator ->> 'page' IS h.locator ->> 'page' "
+            "AND o.locator ->> 'at_ms' IS h.locator ->> 'at_ms' ORDER BY o.seq LIMIT ?2",
+            (observation, limit),
+        )
+        return [row[0] for row in rows]
 
     def assets(self, ids: Iterable[str]) -> dict[str, AssetFacts]:
         """Return the facts of assets by id; what has no sniffed type yet is left out."""

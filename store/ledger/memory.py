@@ -176,8 +176,13 @@ class Memory:
             (number, version, action, status, held, closed, actor, reason, self.clock()),
         )  # fmt: skip
 
-    def records(self, where: str = "1", values: tuple[Any, ...] = ()) -> Iterator[dict[str, Any]]:
-        """Yield record versions with their state, by a condition on ``record_now r``."""
+    def records(
+        self, where: str = "1", values: tuple[Any, ...] = (), *, evidence: bool = True
+    ) -> Iterator[dict[str, Any]]:
+        """Yield record versions with their state, by a condition on ``record_now r``.
+
+        Without ``evidence`` it is left out, which spares a statement a version.
+        """
         names = (
             "id", "version", "version_seq", "candidate", *_CLAIM, "valid_sort", "proposer",
             "importance", "recorded_at", "status", "pinned", "closed_at", "revision_seq",
@@ -191,7 +196,12 @@ class Memory:
         for row in rows:
             found = _read_claim(dict(zip(names, row, strict=True)))
             found["pinned"] = bool(found["pinned"])
-            yield {**found, "evidence": self._evidence("record", found["version_seq"])}
+            cited = self.evidence_of(found["version_seq"]) if evidence else []
+            yield {**found, "evidence": cited}
+
+    def evidence_of(self, version_seq: int) -> list[dict[str, Any]]:
+        """Return the quotes that a version rests on."""
+        return self._evidence("record", version_seq)
 
     def candidates(
         self, where: str = "1", values: tuple[Any, ...] = ()

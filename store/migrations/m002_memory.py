@@ -26,6 +26,7 @@ CREATE TABLE record_link (
 CREATE INDEX record_link_other ON record_link (other);
 
 CREATE INDEX record_version_text ON record_version (text);
+CREATE INDEX record_version_valid ON record_version (subject, key, valid_sort);
 
 -- One call of a proposer over observations; what it has not finished is its work for the next run.
 CREATE TABLE proposal_attempt (

@@ -1,171 +1,40 @@
-"""Measure retrieval on public sets: plain FTS5, reciprocal ranks, and what recall does.
+"""Measure retrieval and coverage on public sets: ``make bench-recall``.
 
-Run as a program: ``python tests/bench/bench_recall.py [locomo] [scifact] [cmrc] [--embed]``. Reads
-the sets from ``$MUNIMENT_BENCH`` (default: ``../shared/bench`` beside the checkout); stores are
-built in a temporary folder. Prints one line a set and method.
+``python tests/bench/bench_recall.py [locomo] [scifact] [cmrc] [--embed] [--coverage] [--fit]
+[--json FILE]``. Plain FTS5, plain vectors and equal-weight reciprocal ranks are measured in the
+same run. ``--fit`` chooses the weights of the signals on all conversations but one, and measures on
+that one. ``--every N`` asks each N-th question.
 """
 
+import argparse
 import json
 import math
-import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(CHECKOUT / "tests"))
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+import apsw
+from sets import SETS, Collection, Question
+from stored import Stored, default_embedder, stored
 
-import apsw  # noqa: E402  # the environment comes first
-from support.stores import Line, TinyStore  # noqa: E402
-
-from muniment.pipeline.recall.answer import search_hits  # noqa: E402
-from muniment.pipeline.recall.request import Request  # noqa: E402
-from muniment.pipeline.stages.index import open_live, refresh  # noqa: E402
-from muniment.store.records import MessageLocator  # noqa: E402
-from muniment.store.text.stopwords import ENGLISH  # noqa: E402
-
-if TYPE_CHECKING:
-    from muniment.adapters.ports import Embedder
+from muniment.pipeline.recall import search as searching
+from muniment.pipeline.recall.request import Request
+from muniment.store.text.stopwords import ENGLISH
 
 DEPTH = 10
-NOW = "2026-01-01T00:00:00.000000Z"
-CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
-CLOCK = re.compile(r"(\d+):(\d+) (am|pm) on (\d+) (\w+), (\d{4})")
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
+WORDS, BOTH = Request("", semantic="off"), Request("")
+UNGATED = 0.0
 
 Search = Callable[[str], list[str]]
-Method = Callable[["Collection"], AbstractContextManager[Search]]
+Row = dict[str, Any]
 
 
-@dataclass
-class Question:
-    """A question with the ids of the documents that answer it, and its kind."""
-
-    text: str
-    wanted: set[str]
-    category: str = "all"
-
-
-@dataclass
-class Document:
-    """A text to be found; those of one thread are neighbours."""
-
-    key: str
-    text: str
-    author: str | None = None
-    time: str | None = None
-    thread: str | None = None
-
-
-@dataclass
-class Collection:
-    """Documents of one scope, and the questions over them."""
-
-    documents: list[Document] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
-
-
-def bench_folder() -> Path:
-    """Return the folder of public sets."""
-    named = os.environ.get("MUNIMENT_BENCH")
-    return Path(named) if named else CHECKOUT.parent / "shared" / "bench"
-
-
-# --- the sets -------------------------------------------------------------------------------------
-
-
-def locomo() -> Iterator[Collection]:
-    """Yield one collection a conversation; malformed evidence ids are skipped."""
-    for path in sorted((bench_folder() / "locomo").glob("*.json")):
-        for sample in json.loads(path.read_text("utf-8")):
-            yield _conversation(sample)
-
-
-def _conversation(sample: dict) -> Collection:  # type: ignore[type-arg]  # a JSON object
-    talk = sample["conversation"]
-    found = Collection()
-    session = 1
-    while f"session_{session}_date_time" in talk:
-        for turn in talk.get(f"session_{session}", []):
-            caption = f" {turn['blip_caption']}" if turn.get("blip_caption") else ""
-            found.documents.append(
-                Document(
-                    turn["dia_id"],
-                    turn["text"] + caption,
-                    turn["speaker"],
-                    _instant(talk[f"session_{session}_date_time"]),
-                    f"session-{session}",
-                )
-            )
-        session += 1
-    known = {document.key for document in found.documents}
-    for asked in sample["qa"]:
-        wanted = {key for key in asked["evidence"] if key in known}
-        if asked["category"] in CATEGORIES and wanted:
-            found.questions.append(
-                Question(asked["question"], wanted, CATEGORIES[asked["category"]])
-            )
-    return found
-
-
-def _instant(text: str) -> str:
-    match = CLOCK.fullmatch(text)
-    assert match is not None, text
-    hour, minute, half, day, month, year = match.groups()
-    shifted = int(hour) % 12 + (12 if half == "pm" else 0)
-    number = MONTHS.index(month) + 1
-    return f"{year}-{number:02d}-{int(day):02d}T{shifted:02d}:{minute}:00Z"
-
-
-def scifact() -> Iterator[Collection]:
-    """Yield SciFact with its test queries."""
-    folder = bench_folder() / "scifact"
-    found = Collection()
-    for row in _json_lines(folder / "corpus.jsonl"):
-        found.documents.append(Document(row["_id"], f"{row['title']}\n{row['text']}"))
-    queries = {row["_id"]: row["text"] for row in _json_lines(folder / "queries.jsonl")}
-    wanted: dict[str, set[str]] = {}
-    for line in (folder / "qrels_test.tsv").read_text("utf-8").splitlines()[1:]:
-        query, document, relevance = line.split("\t")
-        if int(relevance):
-            wanted.setdefault(query, set()).add(document)
-    found.questions = [Question(queries[key], keys) for key, keys in wanted.items()]
-    yield found
-
-
-def cmrc() -> Iterator[Collection]:
-    """Yield the paragraphs of CMRC 2018 dev with their questions."""
-    text = (bench_folder() / "cmrc2018-zh" / "cmrc2018_dev.json").read_text("utf-8")
-    found = Collection()
-    for article in json.loads(text)["data"]:
-        for paragraph in article["paragraphs"]:
-            key = str(len(found.documents))
-            found.documents.append(Document(key, paragraph["context"]))
-            found.questions += [Question(asked["question"], {key}) for asked in paragraph["qas"]]
-    yield found
-
-
-def _json_lines(path: Path) -> Iterator[dict]:  # type: ignore[type-arg]  # JSON objects
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-# --- the methods ----------------------------------------------------------------------------------
-
-
-@contextmanager
-def plain_fts5(collection: Collection) -> Iterator[Search]:
+def plain_fts5(collection: Collection) -> Search:
     """Search with SQLite's own tokenizer and stemmer, stop words out: the floor."""
     database = apsw.Connection(":memory:")
     database.execute("CREATE VIRTUAL TABLE t USING fts5(x, tokenize='porter unicode61')")
@@ -181,59 +50,40 @@ def plain_fts5(collection: Collection) -> Iterator[Search]:
         )
         return [collection.documents[row[0]].key for row in rows]
 
-    yield search
+    return search
 
 
-@contextmanager
-def ours(
-    collection: Collection, request: Request, embedder: "Embedder | None" = None
-) -> Iterator[Search]:
-    """Search a real store as the ``search`` command does."""
-    with tempfile.TemporaryDirectory() as folder:
-        store = TinyStore(Path(folder))
-        keys = _store(store, collection.documents)
-        cache = Path(folder) / "cache"
-        refresh(store.ledger, store.paths.index, cache, embedder=embedder)
-        index = open_live(store.paths.index)
+def plain_vectors(opened: Stored) -> Search:
+    """Search by cosine alone."""
+    from muniment.pipeline.recall.nearest import NearestDocuments
+    from muniment.store.index.documents import Filters
 
-        def search(query: str) -> list[str]:
-            hits = search_hits(
-                store.ledger,
-                index,
-                replace(request, query=query),
-                clock=lambda: NOW,
-                limit=DEPTH,
-                embedder=embedder,
-                cache=cache,
-            )
-            return [keys[hit["ref"].removeprefix("observation:")] for hit in hits]
+    def search(query: str) -> list[str]:
+        assert opened.embedder is not None
+        nearest = NearestDocuments(opened.index, opened.embedder, query)(Filters(), DEPTH)
+        return [opened.keys[ref.removeprefix("observation:")] for ref, _ in nearest]
 
-        yield search
-        index.close()
-        store.close()
+    return search
 
 
-def _store(store: TinyStore, documents: Sequence[Document]) -> dict[str, str]:
-    """Store each thread as one file, other documents as one file each; return keys by id."""
-    threads: dict[str, list[Document]] = {}
-    for document in documents:
-        threads.setdefault(document.thread or f"document-{document.key}", []).append(document)
-    keys: dict[str, str] = {}
-    with store.ledger.unit():
-        for name, members in threads.items():
-            ids = store._put(f"/bench/{name}", [_line(place, one) for place, one in
-                                                enumerate(members)])  # fmt: skip
-            keys |= dict(zip(ids, (one.key for one in members), strict=True))
-    return keys
+def methods_of(opened: Stored) -> dict[str, Search]:
+    """Return what is compared on a collection."""
 
+    def asking(request: Request) -> Search:
+        return lambda query: opened.search(request, query, DEPTH)
 
-def _line(place: int, document: Document) -> Line:
-    if document.thread is None:
-        return Line(document.text)
-    return Line(
-        document.text, kind="message", author=document.author, time=document.time,
-        thread=document.thread, locator=MessageLocator(index=place),
-    )  # fmt: skip
+    found = {
+        "plain FTS5": plain_fts5(opened.collection),
+        "words, RRF": asking(replace(WORDS, fusion="rrf")),
+        "words": asking(WORDS),
+    }
+    if opened.embedder is not None:
+        found |= {
+            "plain vectors": plain_vectors(opened),
+            "both, RRF": asking(replace(BOTH, fusion="rrf")),
+            "both": asking(BOTH),
+        }
+    return found
 
 
 # --- the measures ---------------------------------------------------------------------------------
@@ -257,56 +107,182 @@ def ndcg_at_ten(found: Sequence[str], wanted: set[str]) -> float:
 
 
 MEASURES = {
-    "locomo": (locomo, "recall@10", recall_at_ten),
-    "scifact": (scifact, "nDCG@10", ndcg_at_ten),
-    "cmrc": (cmrc, "R@1", first_is_right),
-}
-METHODS: dict[str, Method] = {
-    "plain FTS5": plain_fts5,
-    "words, plain RRF": lambda one: ours(one, Request("", fusion="rrf", semantic="off")),
-    "words": lambda one: ours(one, Request("", semantic="off")),
+    "locomo": ("recall@10", recall_at_ten),
+    "scifact": ("nDCG@10", ndcg_at_ten),
+    "cmrc": ("R@1", first_is_right),
 }
 
 
-def with_embedder() -> dict[str, Method]:
-    """Return the methods that need the default embedder."""
-    from muniment.adapters import registry
-    from muniment.adapters.models.settings import ModelSettings
+def ranking(name: str, opened: Sequence[Stored], every: int) -> list[Row]:
+    """Return one row a method: the mean measure, and that of each kind of question."""
+    label, measure = MEASURES[name]
+    values: dict[str, dict[str, list[float]]] = {}
+    for one in opened:
+        for method, search in methods_of(one).items():
+            kinds = values.setdefault(method, {})
+            for question in one.collection.questions[::every]:
+                value = measure(search(question.text), question.wanted)
+                kinds.setdefault(question.category, []).append(value)
+    return [
+        {"set": name, "method": method, "measure": label, **_means(kinds)}
+        for method, kinds in values.items()
+    ]
 
-    embedder = registry.model("embed", ModelSettings())
+
+def _means(kinds: dict[str, list[float]]) -> Row:
+    everything = [value for found in kinds.values() for value in found]
+    by_kind = {kind: round(mean(found), 4) for kind, found in sorted(kinds.items())}
     return {
-        "both, plain RRF": lambda one: ours(one, Request("", fusion="rrf"), embedder),
-        "both": lambda one: ours(one, Request(""), embedder),
+        "value": round(mean(everything), 4),
+        "questions": len(everything),
+        "kinds": by_kind if len(by_kind) > 1 else {},
     }
 
 
-def run(name: str, methods: Mapping[str, Method]) -> None:
-    """Measure one set by the methods and print a line each."""
-    load, label, measure = MEASURES[name]
-    collections = list(load())
-    for label_of, method in methods.items():
-        values: dict[str, list[float]] = {}
-        for collection in collections:
-            with method(collection) as search:
-                for question in collection.questions:
-                    value = measure(search(question.text), question.wanted)
-                    values.setdefault(question.category, []).append(value)
-        everything = [value for found in values.values() for value in found]
-        parts = "  ".join(
-            f"{kind} {sum(found) / len(found):.3f}" for kind, found in sorted(values.items())
-        )
-        mean = sum(everything) / len(everything)
-        line = f"{name:8} {label_of:18} {label} {mean:.3f}  n={len(everything)}  {parts}\n"
-        sys.stdout.write(line)
-        sys.stdout.flush()
+def mean(values: Iterable[float]) -> float:
+    """Return the mean, 0 of nothing."""
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0
+
+
+# --- fitted on some conversations, measured on the others -----------------------------------------
+
+
+def held_out(opened: Sequence[Stored], request: Request, every: int) -> Row:
+    """Return recall on each conversation under the weights that were best on the others."""
+    vectors = (0.3, 0.5, 0.8) if request.semantic != "off" else (0.5,)
+    grid = list(product(vectors, (0.3, 0.5, 0.7)))
+    results = {
+        weights: [_under(weights, one, request, every) for one in opened] for weights in grid
+    }
+    kinds: dict[str, list[float]] = {}
+    chosen = []
+    for left_out in range(len(opened)):
+        best = max(grid, key=lambda weights: _without(results[weights], left_out))
+        chosen.append(best)
+        for kind, value in results[best][left_out]:
+            kinds.setdefault(kind, []).append(value)
+    return {
+        "set": "locomo", "method": f"{_name(request)}, held out", "measure": "recall@10",
+        **_means(kinds), "chosen": chosen,
+    }  # fmt: skip
+
+
+def _under(
+    weights: tuple[float, float], opened: Stored, request: Request, every: int
+) -> list[tuple[str, float]]:
+    usual = searching.WEIGHTS
+    searching.WEIGHTS = replace(usual, vector=weights[0], group=weights[1])
+    try:
+        return [(asked.category, _recalled(opened, request, asked))
+                for asked in opened.collection.questions[::every]]  # fmt: skip
+    finally:
+        searching.WEIGHTS = usual
+
+
+def _recalled(opened: Stored, request: Request, asked: Question) -> float:
+    return recall_at_ten(opened.search(request, asked.text, DEPTH), asked.wanted)
+
+
+def _without(results: Sequence[Sequence[tuple[str, float]]], left_out: int) -> float:
+    kept = (part for place, part in enumerate(results) if place != left_out)
+    return mean(value for part in kept for _, value in part)
+
+
+# --- coverage -------------------------------------------------------------------------------------
+
+
+def coverage(name: str, opened: Sequence[Stored], request: Request, every: int) -> list[Row]:
+    """Return how often the unanswerable come back ``none`` and the answerable keep their evidence.
+
+    ``kept`` counts, of the packs that hold evidence with the gate off, those that hold it with it.
+    """
+    asked = held = kept = answered = 0
+    refused: dict[str, list[float]] = {}
+    used: list[float] = []
+    for one in opened:
+        for question in one.collection.questions[::every]:
+            pack, keys = one.recall(request, question.text)
+            _, free = one.recall(replace(request, coverage_threshold=UNGATED), question.text)
+            asked += 1
+            answered += pack["coverage"] != "none"
+            held += bool(free & question.wanted)
+            kept += bool(free & keys & question.wanted)
+            if pack["coverage"] != "none":
+                used.append(pack["tokens_used"] / pack["token_budget"])
+        for kind, texts in one.collection.unanswerable.items():
+            for text in texts:
+                pack, _ = one.recall(request, text)
+                refused.setdefault(kind, []).append(float(pack["coverage"] == "none"))
+    ours = [value for kind in ("near", "off") for value in refused.get(kind, ())]
+    return [{
+        "set": name, "method": f"coverage, {_name(request)}", "measure": "none | kept",
+        "value": round(mean(ours), 4), "kept": round(kept / max(held, 1), 4),
+        "answered": round(answered / max(asked, 1), 4),
+        "evidence_in_pack": round(held / max(asked, 1), 4),
+        "questions": asked, "unanswerable": len(ours),
+        "kinds": {kind: round(mean(values), 4) for kind, values in refused.items()},
+        "budget_used": round(mean(used), 4),
+    }]  # fmt: skip
+
+
+def _name(request: Request) -> str:
+    return "words" if request.semantic == "off" else "both"
+
+
+# --- the run --------------------------------------------------------------------------------------
+
+
+def run(name: str, options: argparse.Namespace) -> list[Row]:
+    """Measure one set."""
+    embedder = default_embedder() if options.embed else None
+    requests = [WORDS] + ([BOTH] if embedder is not None else [])
+    rows: list[Row] = []
+    contexts = [stored(collection, embedder) for collection in SETS[name]()]
+    opened = [context.__enter__() for context in contexts]
+    try:
+        rows += [] if options.only_coverage else ranking(name, opened, options.every)
+        if options.fit and name == "locomo":
+            rows += [held_out(opened, request, options.every) for request in requests]
+        if options.coverage or options.only_coverage:
+            for request in requests:
+                rows += coverage(name, opened, request, options.every)
+    finally:
+        for context in contexts:
+            context.__exit__(None, None, None)
+    return rows
+
+
+def line(row: Row) -> str:
+    """Return a row as a line of the table."""
+    more = {key: row[key] for key in ("kept", "evidence_in_pack", "budget_used") if key in row}
+    kinds = "  ".join(f"{kind} {value:.3f}" for kind, value in {**more, **row["kinds"]}.items())
+    return (
+        f"{row['set']:8} {row['method']:18} {row['measure']:12} {row['value']:.3f}"
+        f"  n={row['questions']}  {kinds}\n"
+    )
 
 
 def main() -> None:
-    """Measure the named sets, or all."""
-    named = [name for name in sys.argv[1:] if name in MEASURES] or list(MEASURES)
-    methods = METHODS | (with_embedder() if "--embed" in sys.argv else {})
-    for name in named:
-        run(name, methods)
+    """Measure the named sets, or all; print one table."""
+    parser = argparse.ArgumentParser(description="Measure recall on public sets.")
+    parser.add_argument("sets", nargs="*", choices=[*SETS, []], default=[])
+    for flag in ("embed", "coverage", "only-coverage", "fit"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows: list[Row] = []
+    for name in options.sets or SETS:
+        began = time.process_time()
+        for row in run(name, options):
+            rows.append(row)
+            sys.stdout.write(line(row))
+            sys.stdout.flush()
+        rows[-1]["cpu_seconds_of_set"] = round(time.process_time() - began, 1)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

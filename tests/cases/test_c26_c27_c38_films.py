@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from support.media import findings, ffmpeg, photo, source
+from support.media import ffmpeg, findings, photo, source
 
 from muniment.adapters.extract import Cited, extract
 from muniment.adapters.ports import Derived, Limits, Outcome

@@ -78,12 +78,8 @@ def test_silence_and_short_sounds_have_no_print(tmp_path: Path) -> None:
 
 
 def test_a_film_is_known_in_another_size_and_quality(tmp_path: Path) -> None:
-    film = ffmpeg(
-        tmp_path / "film.mp4", "-f", "lavfi", "-i", "mandelbrot=s=160x120:r=5", "-t", "6"
-    )
-    again = ffmpeg(
-        tmp_path / "again.mkv", "-i", str(film), "-vf", "scale=96:72", "-b:v", "60k"
-    )
+    film = ffmpeg(tmp_path / "film.mp4", "-f", "lavfi", "-i", "mandelbrot=s=160x120:r=5", "-t", "6")
+    again = ffmpeg(tmp_path / "again.mkv", "-i", str(film), "-vf", "scale=96:72", "-b:v", "60k")
     other = ffmpeg(
         tmp_path / "other.mp4", "-f", "lavfi", "-i", "life=s=160x120:r=5:mold=10", "-t", "6"
     )

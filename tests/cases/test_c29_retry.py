@@ -1,4 +1,4 @@
-"""A reading is done again when what was missing has come, never a file's own fault unasked (C29)."""
+"""What lacked a tool is read again by itself, a file's own fault only when asked for (C29)."""
 
 from collections.abc import Iterator
 from pathlib import Path

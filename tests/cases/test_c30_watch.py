@@ -1,7 +1,6 @@
 """A watched folder: half-written files wait, renames read nothing again, Ctrl-C ends well (C30)."""
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -68,9 +67,9 @@ def test_files_are_taken_whole_once_and_an_interrupt_ends_with_its_code(
     (folder / "copy.txt.part").write_text("The spare key ")
     follower.until({"The boiler was serviced in May."})
     (folder / "copy.txt.part").write_text("The spare key hangs in the shed.")
-    os.replace(folder / "copy.txt.part", folder / "copy.txt")
+    (folder / "copy.txt.part").replace(folder / "copy.txt")
     follower.until({"The spare key hangs in the shed."})
-    os.replace(folder / "slow.txt", folder / "renamed.txt")
+    (folder / "slow.txt").replace(folder / "renamed.txt")
     time.sleep(3)
 
     code, said = follower.end()

@@ -83,18 +83,16 @@ def test_a_file_that_changes_while_it_is_read_is_named_and_taken_by_the_next_run
 def test_a_file_that_vanishes_is_named(
     store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from muniment.pipeline.stages import register
+    from muniment.store.assets import take_file
 
     (folder / "gone.txt").write_text("x")
     (folder / "note.txt").write_text("The boiler was serviced in May.")
-    real = register.take_file
-
     def take(path: bytes, *others: object) -> object:
         if path.endswith(b"gone.txt"):
             Path(os.fsdecode(path)).unlink()
-        return real(path, *others)  # type: ignore[arg-type]  # passed on as they came
+        return take_file(path, *others)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(register, "take_file", take)
+    monkeypatch.setattr("muniment.pipeline.stages.register.take_file", take)
     said = store.ingest(folder)
 
     assert (said["exit"], [one["code"] for one in said["failed"]]) == (3, ["missing"])
@@ -172,9 +170,7 @@ def test_a_folders_own_ignore_file_holds_below_it(store: Store, folder: Path) ->
 def test_two_runs_at_once_keep_both_whole(store: Store, folder: Path) -> None:
     (folder / "note.txt").write_text("The boiler was serviced in May.")
     said: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: said.append(_run(store, folder))) for _ in range(2)
-    ]
+    threads = [threading.Thread(target=lambda: said.append(_run(store, folder))) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -215,3 +215,46 @@ def test_nothing_to_resume_is_said(run: Run) -> None:
     done = run("forget", "--resume")
 
     assert (done.code, done.json["status"]) == (0, "unchanged")
+
+
+def test_restoring_an_older_backup_does_not_revive_what_was_erased(
+    run: Run, inputs: Path, tmp_path: Path
+) -> None:
+    repository, root = tmp_path / "backup", tmp_path / "root"
+    assert run("backup", "create", repository).code == 0
+    assert run("forget", "--hard", "--yes", inputs / "secret.txt").code == 0
+
+    here = run("restore", repository, "--replace")
+    assert (here.code, here.json["erased_again"]) == (0, 1)
+    assert holding(root / "store", "zanzibar") == []
+    assert run("ingest", inputs, "--no-embeddings").json["skipped"][0]["reason"] == "forgotten"
+
+    older = run("backup", "list", repository).json["snapshots"][0]["id"]
+    assert run("backup", "create", repository).code == 0
+    elsewhere = tmp_path / "elsewhere"
+    there = run("--root", elsewhere, "restore", repository, "--snapshot", older)
+    assert (there.code, there.json["erased_again"]) == (0, 1), there.out
+    assert holding(elsewhere, "zanzibar") == []
+
+
+def test_older_snapshots_are_rewritten_in_their_place(
+    run: Run, inputs: Path, tmp_path: Path
+) -> None:
+    repository = tmp_path / "backup"
+    first = run("backup", "create", repository).json["snapshot"]
+    assert run("forget", "--hard", "--yes", inputs / "secret.txt").code == 0
+    second = run("backup", "create", repository).json["snapshot"]
+    assert holding(repository, "zanzibar")
+
+    done = run("backup", "forget", repository)
+
+    assert (done.code, done.json["rewritten"]) == (0, [first])
+    assert holding(repository, "zanzibar") == []
+    assert [one["id"] for one in run("backup", "list", repository).json["snapshots"]] == sorted(
+        [first, second]
+    )
+    assert run("backup", "verify", repository).code == 0
+    assert run("backup", "forget", repository).json["looked_into"] == []
+    there = run("--root", tmp_path / "there", "restore", repository, "--snapshot", first)
+    assert there.code == 0
+    assert "heron" in run("--root", tmp_path / "there", "list", "observations").out

@@ -14,6 +14,8 @@ import pytest
 from support.cli import SCRIPT, Answer, invoke
 from support.remembering import Talk
 
+from muniment.store import access
+
 
 @pytest.fixture
 def talk(tmp_path: Path, home: Path) -> Iterator[Talk]:
@@ -307,7 +309,7 @@ def typed(talk: Talk, keys: list[str]) -> str:
     command = [str(SCRIPT), "--root", str(talk.store.root.path), "candidates", "review"]
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, close_fds=True)
     os.close(slave)
-    said, asked, left = "", 0, list(keys)
+    said, asked, left, pressed = "", 0, list(keys), ("", 0.0)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([master], [], [], 0.1)[0]:
@@ -319,9 +321,27 @@ def typed(talk: Talk, keys: list[str]) -> str:
         if left and prompts > asked:
             asked = prompts
             time.sleep(0.5)  # what is typed before the terminal is raw is thrown away
-            os.write(master, left.pop(0).encode())
+            pressed = (left.pop(0), time.monotonic())
+            os.write(master, pressed[0].encode())
+        elif pressed[0] and prompts == asked and time.monotonic() - pressed[1] > 10:
+            pressed = (pressed[0], time.monotonic())
+            os.write(master, pressed[0].encode())
         if process.poll() is not None and not select.select([master], [], [], 0.1)[0]:
             break
     process.wait(timeout=10)
     os.close(master)
     return said
+
+
+def test_a_recall_counts_what_it_answers_with_and_leaves_the_ledger_alone(talk: Talk) -> None:
+    talk.say("I live in Rome.", "2024-05-01")
+    ref = home_of(talk)
+    paths = talk.ledger.paths
+    before = talk.ledger.database.changes(), paths.ledger.read_bytes()
+
+    for _ in range(2):
+        ask(talk, "recall", "where do I live, Rome?", "--no-semantic")
+
+    assert access.uses(paths.access)[ref.removeprefix("record:")].times == 2
+    assert (talk.ledger.database.changes(), paths.ledger.read_bytes()) == before
+    assert paths.access.stat().st_mode & 0o777 == 0o600

@@ -96,6 +96,24 @@ def test_a_turn_has_pack_and_context_in_one_budget(agent: Agent) -> None:
     assert done["candidates"] >= 1
 
 
+def test_what_an_agent_proposes_with_a_turn_waits_for_approval(agent: Agent) -> None:
+    def complete(**fields: str) -> bytes:
+        said = {"text": "Sails often.", "quote": "sail every Sunday", "ref": "e20", **fields}
+        return lines(event(20, "I sail every Sunday."), {"proposal": said})
+
+    done = agent.run("turn", "complete", "-", stdin=complete())
+    assert [one["status"] for one in done["proposals"]] == ["pending"]
+
+    wrong = agent.run("turn", "complete", "-", stdin=complete(quote="fly"), code=2)
+    assert wrong["error"]["code"] == "quote_mismatch"
+    bad = agent.run("turn", "complete", "-", stdin=complete(kind="spell"), code=2)
+    assert bad["error"]["code"] == "bad_proposal"
+    gone = agent.run("turn", "complete", "-", stdin=complete(ref="nothing"), code=4)
+    assert gone["error"]["code"] == "not_found"
+    waiting = agent.run("list", "candidates", "--status", "pending")["items"]
+    assert [one["proposer"] for one in waiting if one["text"] == "Sails often."] == ["agent:agent"]
+
+
 def test_a_turn_of_a_session_that_is_new_has_no_context_yet(agent: Agent) -> None:
     turn = agent.run("turn", "prepare", "what am I allergic to?", "--session", "fresh")
 

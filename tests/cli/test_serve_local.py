@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.agents import Agent, event, texts
@@ -50,9 +51,12 @@ def test_the_answer_is_the_same_with_and_without_it(
     cold = agent.recall("what am I allergic to?")
     asked: list[str] = []
     exchange = resident._exchange
-    monkeypatch.setattr(
-        resident, "_exchange", lambda path, line: asked.append("yes") or exchange(path, line)
-    )
+
+    def noticed(path: Path, line: bytes) -> dict[str, Any]:
+        asked.append("yes")
+        return exchange(path, line)
+
+    monkeypatch.setattr(resident, "_exchange", noticed)
 
     with served(agent) as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -1,10 +1,14 @@
 """Sessions: events go in once, are found at once, and end with a gist (CONTRACT 7)."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from support.agents import Agent, event, lines, texts
-from support.cli import execute
+from support.cli import SCRIPT, execute
+
+from muniment.store.errors import MissingToolError
 
 
 @pytest.fixture
@@ -125,6 +129,8 @@ def test_unfinished_speech_is_working_context_and_never_a_claim(agent: Agent) ->
     turn = agent.run("turn", "prepare", "allergic", "--session", "s1")
     (section,) = [one for one in turn["pack"]["sections"] if one["name"] == "working"]
     assert len(section["items"]) == 5
+    pack = agent.run("--session", "s1", "recall", "allergic", "--format", "json")
+    assert (pack["coverage"], len(texts(pack))) == ("none", 5)
 
     agent.append(
         event("vf", "Remember that I am allergic to pears.", category="voice_fragment", final=True)
@@ -211,3 +217,52 @@ def test_what_was_acknowledged_is_there_for_the_next_process(tmp_path: Path) -> 
     shown = execute("--json", "--root", root, "session", "show", "s1")
 
     assert [one["text"] for one in shown.json["events"]] == ["A."]
+
+
+def test_a_stream_is_acknowledged_line_by_line_while_it_goes_on(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    process = subprocess.Popen(
+        [SCRIPT, "--root", root, "session", "append", "-", "--jsonl", "--no-proposals"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for n in range(3):
+        process.stdin.write(lines(event(n, f"Message {n}.")))
+        process.stdin.flush()
+        acknowledged = json.loads(process.stdout.readline())
+        assert (acknowledged["event_id"], acknowledged["status"]) == (f"e{n}", "appended")
+
+    process.kill()
+    process.wait()
+
+    shown = Agent(root).run("session", "show", "s1")
+    assert [one["text"] for one in shown["events"]] == ["Message 0.", "Message 1.", "Message 2."]
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_events_are_kept_when_proposing_fails_and_proposed_from_later(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MissingToolError("the model is gone")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("muniment.pipeline.stages.propose.propose", fail)
+        said = agent.append(event(1, "Remember that I am allergic to nuts."))
+    assert (said["appended"], said["pending"], said["records"]) == (1, "missing_tool", 0)
+
+    assert agent.append(event(2, "Good morning."))["records"] == 1
+
+
+def test_jsonl_ends_with_a_summary(agent: Agent) -> None:
+    said = agent.answer(
+        "session", "append", "-", "--jsonl", stdin=b"\xff\xfe{}\n" + lines(event(1, "One."))
+    )
+
+    first, second, summary = map(json.loads, said.out.splitlines())
+    assert (first["status"], first["line"], first["code"]) == ("failed", 1, "bad_event")
+    assert (second["status"], second["line"]) == ("appended", 2)
+    assert (summary["type"], summary["appended"], summary["failed"]) == ("summary", 1, 1)
+    assert said.code == 3

@@ -26,7 +26,7 @@ READING = {
 }  # fmt: skip
 WRITING = {
     "memory_remember", "memory_propose", "memory_correct", "memory_forget", "session_append",
-    "checkpoint_save",
+    "checkpoint_save", "turn_complete",
 }  # fmt: skip
 
 
@@ -121,6 +121,12 @@ def test_a_task_is_kept_and_taken_up(tmp_path: Path) -> None:
         turn = await call(client, "turn_prepare", session="s1", query="what am I allergic to?")
         assert turn["pack"]["coverage"] == "supported"
         assert turn["tokens_used"] <= turn["token_budget"]
+        done = await call(
+            client, "turn_complete", session="s1", events=events("I sail on Sundays.", start=2),
+            proposals=[{"text": "Sails.", "quote": "I sail", "ref": "s1-2"}],
+        )  # fmt: skip
+        assert [one["status"] for one in done["events"]] == ["appended"]
+        assert [one["status"] for one in done["proposals"]] == ["pending"]
 
     run(root, conversation)
 

@@ -315,3 +315,17 @@ def test_the_same_tasks_read_in_process_give_the_same_results(tmp_path: Path, po
 
 def sizes(findings: list[Finding]) -> int:
     return len(findings)
+
+
+def test_processes_that_are_too_many_end_when_they_are_idle(tmp_path: Path) -> None:
+    with Pool(ReaderSetup(ModelSettings()), jobs=2) as pool:
+        lanes = [task("Good", tmp_path, key=lane, lane=lane) for lane in ("parse", "ocr")]
+        assert len(list(pool.run(lanes))) == 2
+        processes = [worker.process for worker in pool._workers]
+        assert len(processes) == 2
+
+        pool.jobs = 1
+        assert len(list(pool.run(lanes))) == 2
+
+        assert len(pool._workers) == 1
+        assert any(process.returncode is not None for process in processes)

@@ -77,7 +77,10 @@ class BlindTools:
         return None
 
     def language_identifier(self) -> Any:
-        raise AssertionError("media readers don't ask for it")
+        return self
+
+    def identify(self, text: str) -> tuple[str, float]:
+        return "en", 0.5
 
     def read(self, image: Image.Image) -> list[OcrLine]:
         self.seen.append(image)

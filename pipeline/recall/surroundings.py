@@ -1,0 +1,64 @@
+"""What stands around a short hit and is one piece of evidence with it.
+
+A line of a scanned letter rarely holds the whole answer, and a message answers the one before it:
+the page, the frame, the messages on both sides say the rest.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from muniment.store.ledger.changes import Changes
+
+if TYPE_CHECKING:
+    from muniment.pipeline.recall.items import Item
+    from muniment.pipeline.recall.resolve import Resolver
+    from muniment.store.ledger import Ledger
+
+# Longer texts stand for themselves.
+SHORT_CHARACTERS = 300
+_MESSAGES, _LINES = 2, 3
+_AT_PLACE = 60
+_PLACES = {"page", "frame", "bbox"}
+
+
+class Surroundings:
+    """Finds what belongs to hits; each hit is looked up once."""
+
+    def __init__(self, ledger: "Ledger", resolver: "Resolver") -> None:
+        self._changes = Changes(ledger.database)
+        self._resolver = resolver
+        self._found: dict[str, list[Item]] = {}
+
+    def look_up(self, hits: "Iterable[Item]") -> None:
+        """Read what stands around many hits at once."""
+        new = [hit for hit in hits if hit.ref not in self._found]
+        ids = self._ids(new)
+        rows = self._resolver.rows({one for found in ids.values() for one in found})
+        for hit in new:
+            mates = (rows.get(one) for one in ids[hit.ref])
+            items = (None if row is None else self._resolver.observation(row) for row in mates)
+            self._found[hit.ref] = [item for item in items if item is not None]
+
+    def of(self, hit: "Item") -> "list[Item]":
+        """Return the live, proven observations around a hit, the nearest first."""
+        self.look_up([hit])
+        return self._found[hit.ref]
+
+    def _ids(self, hits: "Sequence[Item]") -> dict[str, list[str]]:
+        rows = {hit.ref: hit.proofs[0].row for hit in hits}
+        lines = [row.seq for row in rows.values() if not _has_place(row.thread, row.locator)]
+        around = self._changes.around_many(lines, _MESSAGES, _LINES) if lines else {}
+        found = {}
+        for ref, row in rows.items():
+            if row.seq in around:
+                before, after = around[row.seq]
+                places = range(max(len(before), len(after)))
+                pairs = (side[at : at + 1] for at in places for side in (before, after))
+                found[ref] = [neighbour.id for pair in pairs for neighbour in pair]
+            else:
+                found[ref] = self._changes.at_place(row.seq, _AT_PLACE)
+        return found
+
+
+def _has_place(thread: str | None, locator: dict[str, object]) -> bool:
+    return thread is None and locator.get("type") in _PLACES

@@ -1,0 +1,1 @@
+"""The evidence browser: pages of one scope on loopback, read-only but for the review."""

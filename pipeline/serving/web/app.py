@@ -1,0 +1,207 @@
+"""The routes of the evidence browser, each over a warm store; no page runs a script."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from muniment.pipeline.memory.review import approve, by_id, reject
+from muniment.pipeline.recalling import request_of
+from muniment.pipeline.serving.web import browsing, episodes, memory
+from muniment.pipeline.serving.web.guard import Guard, Keys
+from muniment.pipeline.serving.web.icon import ICON
+from muniment.pipeline.serving.web.layout import SHEET, main, page, search_box
+from muniment.pipeline.serving.web.links import Linked, to
+from muniment.pipeline.serving.web.media import Gallery
+from muniment.pipeline.serving.web.status import status_page
+from muniment.pipeline.view.exhibits import exhibits_of
+from muniment.pipeline.view.markup import join, tag
+from muniment.pipeline.view.pack_page import pack_body
+from muniment.pipeline.view.words import Words, language_of
+from muniment.store.errors import ExitCode, MunimentError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from muniment.pipeline.serving.warm import Warm
+    from muniment.store.ledger import Ledger
+
+    Handler = Callable[["Request"], Response]
+
+HOSTS = ("127.0.0.1", "localhost", "[::1]")
+MOST_FORM_BYTES = 4_096
+_STATUS = {
+    ExitCode.NOT_FOUND: 404, ExitCode.USAGE: 400, ExitCode.LOCKED: 503, ExitCode.NO_STORE: 404,
+}  # fmt: skip
+_UNREADABLE = 422
+_ASKED = ("kind", "media", "since", "until", "as_of")
+
+
+class Web:
+    """The pages of one scope."""
+
+    def __init__(self, warm: "Warm", keys: Keys) -> None:
+        self._warm = warm
+        self._keys = keys
+        self._gallery = Gallery(warm)
+
+    def routes(self) -> list[Route]:
+        """Return every address that is answered."""
+        gallery, pages = self._gallery, self._page
+        return [
+            Route("/", self.home),
+            Route("/search", self.search),
+            Route("/timeline", pages(lambda ledger, words, request: browsing.timeline(
+                ledger, words, browsing.place_of(_query(request, "before")),
+                _query(request, "month")))),
+            Route("/assets", pages(lambda ledger, words, request: browsing.assets(
+                ledger, words, _query(request, "family"), _number(request, "before")))),
+            Route("/asset/{id}", pages(lambda ledger, words, request: browsing.asset(
+                ledger, words, _asset(request), _number(request, "after") or 0))),
+            Route("/observation/{id}", pages(lambda ledger, words, request: browsing.observation(
+                ledger, words, _id(request)))),
+            Route("/episodes", pages(lambda ledger, words, request: episodes.episodes(
+                ledger, words, _number(request, "before")))),
+            Route("/episode/{id}", pages(lambda ledger, words, request: episodes.episode(
+                ledger, words, _id(request), _number(request, "offset") or 0))),
+            Route("/records", pages(lambda ledger, words, request: memory.records(
+                ledger, words, _number(request, "before")))),
+            Route("/record/{id}", pages(lambda ledger, words, request: memory.record(
+                ledger, words, _id(request)))),
+            Route("/conflicts", pages(lambda ledger, words, request: memory.conflicts(
+                ledger, words))),
+            Route("/candidates", pages(lambda ledger, words, request: memory.candidates(
+                ledger, words, self._keys.form))),
+            Route("/candidates/{id}/{verb}", self.decide, methods=["POST"]),
+            Route("/status", self.status),
+            Route("/media/{id}", lambda request: gallery.whole(
+                _asset(request), request.headers.get("range"))),
+            Route("/thumb/{id}", lambda request: gallery.thumbnail(_asset(request))),
+            Route("/look/{id}", lambda request: gallery.look(_asset(request))),
+            Route("/wave/{id}", lambda request: gallery.wave(_asset(request))),
+            Route("/picture/{id}", lambda request: gallery.picture(_id(request))),
+            Route("/clip/{id}", lambda request: gallery.clip(_id(request))),
+            Route("/style.css", lambda _request: Response(SHEET, media_type="text/css")),
+            Route("/icon.png", lambda _request: Response(ICON, media_type="image/png")),
+        ]  # fmt: skip
+
+    def home(self, request: "Request") -> Response:
+        """Lead to the search."""
+        return RedirectResponse(to("search"), status_code=303)
+
+    def search(self, request: "Request") -> Response:
+        """Answer a question with its pack, the evidence beside it."""
+        query = (_query(request, "q") or "").strip()
+        words = Words(language_of(query)) if query else _words(request)
+        if not query:
+            content = main(words("search"), search_box(words))
+            return HTMLResponse(page(words("search"), words, content, here="search"))
+        asked = {name: _query(request, name) for name in _ASKED}
+        many = {name: [asked[name]] for name in ("kind", "media") if asked[name]}
+        with self._warm.reading() as opened:
+            semantic = opened.embedder is not None
+            wanted = request_of(query, {**asked, "kind": (), "media": (), **many,
+                                        "semantic": semantic})  # fmt: skip
+            pack, _markdown = opened.recall(wanted)
+            exhibits = exhibits_of(opened.ledger, pack["citations"])
+        box = tag("div", {"class": "ask"}, search_box(words, query))
+        body = pack_body(pack, exhibits, Linked(), words)
+        return HTMLResponse(page(query, words, tag("header", None, box), body, here="search"))
+
+    def status(self, request: "Request") -> Response:
+        """Tell what the store holds and how it is."""
+        return HTMLResponse(status_page(self._warm.workspace, _words(request)))
+
+    async def decide(self, request: "Request") -> Response:
+        """Approve or reject one candidate, as a form of ours asks; then show what is left."""
+        form = parse_qs((await _body(request)).decode("utf-8", "replace"))
+        given = form.get("form", [""])[0]
+        verb = request.path_params["verb"]
+        if verb not in {"approve", "reject"}:
+            raise HTTPException(404)
+        if not self._keys.allows(given):
+            raise HTTPException(403)
+        await run_in_threadpool(self._decide, _id(request), verb)
+        return RedirectResponse(to("candidates"), status_code=303)
+
+    def _decide(self, identity: str, verb: str) -> None:
+        with self._warm.workspace.writing() as ledger:
+            (row,) = by_id(ledger, [identity])
+            with ledger.unit():
+                if verb == "reject":
+                    reject(ledger, row, "rejected by the user")
+                    return
+                decided = approve(ledger, row)
+        if decided.refused:
+            raise MunimentError(decided.refused[0]["reason"], code="refused")
+
+    def _page(self, write: "Callable[[Ledger, Words, Request], str]") -> "Handler":
+        def answer(request: "Request") -> Response:
+            with self._warm.reading(semantic=False) as opened, opened.ledger.snapshot():
+                return HTMLResponse(write(opened.ledger, _words(request), request))
+
+        return answer
+
+
+def build(warm: "Warm", token: str, port: int) -> Guard:
+    """Return the guarded application; ``port`` is part of the names that it answers to."""
+    keys = Keys(token, port)
+    web = Web(warm, keys)
+    app = Starlette(
+        routes=web.routes(),
+        exception_handlers={MunimentError: _told, HTTPException: _refused},
+    )
+    return Guard(app, keys, [f"{host}:{port}" for host in HOSTS])
+
+
+def _told(request: "Request", error: Exception) -> Response:
+    """Show one of our errors as a page: what is wrong, and what to do next."""
+    assert isinstance(error, MunimentError)
+    words = _words(request)
+    hint = tag("p", {"class": "soft"}, error.hint) if error.hint else None
+    content = main(words("error"), join(tag("p", None, error.message), hint))
+    status = _STATUS.get(error.exit_code, _UNREADABLE)
+    return HTMLResponse(page(words("error"), words, content), status_code=status)
+
+
+def _refused(request: "Request", error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = _words(request)
+    content = main(words("error"), tag("p", None, str(error.detail)))
+    return HTMLResponse(page(words("error"), words, content), status_code=error.status_code)
+
+
+async def _body(request: "Request") -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_FORM_BYTES:
+            raise HTTPException(413)
+    return body
+
+
+def _words(request: "Request") -> Words:
+    return Words(request.headers.get("accept-language", "").lower())
+
+
+def _id(request: "Request") -> str:
+    identity: Any = request.path_params["id"]
+    return str(identity)
+
+
+def _asset(request: "Request") -> str:
+    return f"sha256:{_id(request)}"
+
+
+def _query(request: "Request", name: str) -> str | None:
+    return request.query_params.get(name) or None
+
+
+def _number(request: "Request", name: str) -> int | None:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 18 else None  # noqa: PLR2004 (63 bits)

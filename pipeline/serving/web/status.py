@@ -1,0 +1,96 @@
+"""The page of the store itself: what it holds, how far it is, what failed."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from muniment.pipeline.serving.web.layout import facts, main, page
+from muniment.pipeline.view.markup import Markup, tag
+from muniment.pipeline.view.words import Words, add_labels, when
+from muniment.store.status import status
+
+if TYPE_CHECKING:
+    from muniment.pipeline.workspace import Workspace
+
+_KIB = 1024
+
+add_labels(
+    {
+        "counts": ("Counts", "数量"),
+        "families": ("Assets by kind", "各类素材"),
+        "observation_kinds": ("Observations by kind", "各类识别"),
+        "candidate_statuses": ("Candidates", "候选"),
+        "record_statuses": ("Records", "记忆"),
+        "stages": ("Stages", "各阶段"),
+        "bytes": ("Space", "空间"),
+        "last_run": ("Last run", "上次运行"),
+        "schema": ("Schema", "结构版本"),
+        "state": ("State", "状态"),
+        "root": ("Root", "目录"),
+        "scope": ("Scope", "范围"),
+        "current": ("current", "正常"),
+        "sightings": ("Sightings", "出现记录"),
+        "runs": ("Runs", "运行次数"),
+        "ledger": ("Ledger", "账本"),
+        "index": ("Index", "索引"),
+        "assets_inline": ("Assets in the ledger", "账本内素材"),
+        "assets_file": ("Assets as files", "文件素材"),
+        "pending": ("pending", "待定"),
+        "rejected": ("rejected", "已拒绝"),
+    }
+)
+
+
+def status_page(workspace: "Workspace", words: Words) -> str:
+    """Return the page of the store."""
+    found = status(workspace.root, workspace.scope)
+    run = found["last_run"]
+    told = f"{run['command']} · {when(run['started_at'])}" if run else None
+    head = facts(
+        [
+            (words("root"), found["root"]),
+            (words("scope"), " / ".join(found["scope"].values())),
+            (words("state"), words(found["state"])),
+            (words("schema"), str(found["schema"])),
+            (words("last_run"), told),
+        ]
+    )
+    tables = [
+        _table(words(name), found[name], words)
+        for name in ("counts", "families", "observation_kinds", "candidate_statuses",
+                     "record_statuses")
+    ]  # fmt: skip
+    sizes = {name: _size(count) for name, count in found["bytes"].items()}
+    content = main(
+        words("status"), head, *tables, _stages(found["stages"], words),
+        _table(words("bytes"), sizes, words),
+    )  # fmt: skip
+    return page(words("status"), words, content, here="status")
+
+
+def _table(title: str, values: Mapping[str, Any], words: Words) -> Markup | None:
+    if not values:
+        return None
+    rows = [
+        tag("tr", None, tag("th", {"scope": "row"}, words(name)), tag("td", None, str(value)))
+        for name, value in values.items()
+    ]
+    return tag("section", None, tag("h2", None, title), tag("table", None, rows))
+
+
+def _stages(stages: Mapping[str, Any], words: Words) -> Markup | None:
+    told = {
+        name: ", ".join(f"{count} {how}" for how, count in states.items())
+        if isinstance(states, Mapping)
+        else str(states)
+        for name, states in stages.items()
+    }
+    return _table(words("stages"), told, words)
+
+
+def _size(count: int) -> str:
+    size, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < _KIB or unit == "TiB":
+            break
+        size /= _KIB
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

@@ -1,0 +1,129 @@
+"""Pages of what a scope holds, newest first: each begins where the one before it ended."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import apsw
+
+from muniment.store.ledger.assets import ASSET_ROWS, asset_row
+from muniment.store.rows import AssetRow
+
+_LAST = "9999-99"
+_MONTH = len("2026-03")
+_WINDOW = 2_000
+
+
+class Dated(NamedTuple):
+    """An asset at its time of capture, which sorts as UTC text."""
+
+    sort: str
+    asset: AssetRow
+
+
+class Browsing:
+    """Reads a ledger by the page; no page costs more for standing far from the first."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+
+    def assets(self, family: str | None, before: int | None, limit: int) -> list[AssetRow]:
+        """Return assets that were seen by themselves or taken out of others, below a number."""
+        # The next few thousand hold a page of any kind that is common; a rare one is soon sorted.
+        near = self._assets(family, before, limit, window=_WINDOW)
+        if len(near) == limit:
+            return near
+        return self._assets(family, before, limit, window=None)
+
+    def _assets(
+        self, family: str | None, before: int | None, limit: int, *, window: int | None
+    ) -> list[AssetRow]:
+        below = _before(before)
+        last = self._database.execute("SELECT max(seq) FROM asset").fetchone()
+        top = min(below, int(str(last[0] or 0)) + 1) if last else 0
+        rows = self._database.execute(
+            f"{ASSET_ROWS} WHERE EXISTS (SELECT 1 FROM sighting WHERE asset = a.seq) "
+            "AND (?1 IS NULL OR a.family = ?1) AND a.seq < ?2 AND a.seq >= ?3 "
+            "ORDER BY a.seq DESC LIMIT ?4",
+            (family, top, 0 if window is None else top - window, limit),
+        )
+        return [asset_row(row) for row in rows]
+
+    def timeline(self, before: tuple[str, int] | None, limit: int) -> list[Dated]:
+        """Return assets by time of capture, those before a time and number, newest first."""
+        place = (_LAST, 0) if before is None else before
+        found: list[Dated] = []
+        for sort, number in self._captured(place):
+            row = self._database.execute(f"{ASSET_ROWS} WHERE a.seq = ?", (number,)).fetchone()
+            if row is not None:
+                found.append(Dated(sort, asset_row(row)))
+            if len(found) == limit:
+                break
+        return found
+
+    def months(self, most: int = 600) -> list[str]:
+        """Return the months that something was captured in, newest first."""
+        found: list[str] = []
+        place = _LAST
+        while len(found) < most:
+            row = self._database.execute(
+                "SELECT max(sort) FROM capture_time WHERE sort < ?", (place,)
+            ).fetchone()
+            if row is None or row[0] is None:
+                break
+            place = str(row[0])[:_MONTH]
+            found.append(place)
+        return found
+
+    def families(self) -> list[str]:
+        """Return the families that assets were sniffed as."""
+        rows = self._database.execute("SELECT DISTINCT family FROM asset_type ORDER BY family")
+        return [str(family) for (family,) in rows]
+
+    def episodes(self, before: int | None, limit: int) -> list[dict[str, Any]]:
+        """Return open episodes below a number, the last made first."""
+        rows = self._database.execute(
+            "SELECT e.seq, e.id, e.kind, e.title, e.gist, json_extract(e.start, '$.utc'), "
+            "json_extract(e.start, '$.local') FROM episode_now e "
+            "WHERE e.status = 'open' AND e.seq < ? ORDER BY e.seq DESC LIMIT ?",
+            (_before(before), limit),
+        )
+        names = ("seq", "id", "kind", "title", "gist", "utc", "local")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def records(self, before: int | None, limit: int) -> list[dict[str, Any]]:
+        """Return the newest version of each record, the last recorded first."""
+        rows = self._database.execute(
+            "SELECT r.version_seq, r.id, r.version, r.kind, r.text, r.key, r.value, r.status, "
+            "r.pinned, r.recorded_at FROM record_now r WHERE r.version_seq < ? AND r.version = "
+            "(SELECT max(version) FROM record_version WHERE record = r.record) "
+            "ORDER BY r.version_seq DESC LIMIT ?",
+            (_before(before), limit),
+        )
+        names = ("seq", "id", "version", "kind", "text", "key", "value", "status", "pinned",
+                 "recorded_at")  # fmt: skip
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def observations_of(self, asset: str, after: int, limit: int) -> list[str]:
+        """Return the ids of an asset's live observations past a number, in order."""
+        rows = self._database.execute(
+            "SELECT o.id FROM observation_live o JOIN asset_now a ON a.seq = o.asset "
+            "WHERE a.id = ? AND o.seq > ? ORDER BY o.seq LIMIT ?",
+            (asset, after, limit),
+        )
+        return [str(row[0]) for row in rows]
+
+    def _captured(self, place: tuple[str, int]) -> Iterator[tuple[str, int]]:
+        """Yield the chosen time of each asset down from a place, by the index over all claims."""
+        rows = self._database.execute(
+            "SELECT c.sort, c.asset FROM capture_time c INDEXED BY capture_time_sort "
+            "WHERE (c.sort, c.asset) < (?, ?) AND c.seq = (SELECT d.seq FROM capture_time d "
+            "WHERE d.asset = c.asset ORDER BY d.rank, d.confidence DESC, d.sort, d.seq LIMIT 1) "
+            "ORDER BY c.sort DESC, c.asset DESC",
+            place,
+        )
+        for sort, number in rows:
+            yield str(sort), int(str(number))
+
+
+def _before(number: int | None) -> int:
+    return 2**62 if number is None else number

@@ -1,0 +1,126 @@
+"""The pages: what they show, that they link together, and that nothing in them runs."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+from support.album import SCRIPT, Album, Parsed
+
+PAGES = ("/search", "/timeline", "/assets", "/episodes", "/records", "/candidates", "/conflicts",
+         "/status")  # fmt: skip
+
+
+def get(client: TestClient, address: str, **headers: str) -> Parsed:
+    answer = client.get(address, headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return Parsed(answer.text)
+
+
+def test_the_front_page_leads_to_the_search(client: TestClient) -> None:
+    assert client.get("/").headers["location"] == "/search"
+    assert get(client, "/search").of("input")[0]["name"] == "q"
+
+
+def test_every_link_leads_to_a_page_where_nothing_runs(client: TestClient) -> None:
+    waiting, seen = list(PAGES) + ["/search?q=kumquat", "/search?q=gate+code"], set()
+    while waiting:
+        address = waiting.pop()
+        if address in seen or address.startswith("/media"):
+            continue
+        seen.add(address)
+        parsed = get(client, address)
+        assert parsed.active() == [], address
+        assert len(parsed.of("main")) == 1
+        waiting += [one["href"] for one in parsed.of("a") if one["href"].startswith("/")]
+        for source in (*parsed.of("img"), *parsed.of("audio"), *parsed.of("video")):
+            found = client.get(source["src"].partition("#")[0])
+            assert found.status_code == 200, source
+            assert found.headers["content-type"].partition("/")[0] in {"image", "audio", "video"}
+
+    assert len(seen) > 20
+
+
+def test_a_search_shows_the_pack_with_its_evidence(client: TestClient, album: Album) -> None:
+    parsed = get(client, "/search?q=Which+number+is+the+blue+bar%3F")
+
+    assert "Supported" in parsed.words
+    (image,) = [one for one in parsed.of("img")]
+    assert image["src"] == f"/picture/{album.bar}"
+    assert "2047" in image["alt"]
+    first, again = parsed.of("polygon")
+    assert first == again
+    assert first["points"].split()[0] == "0.25,0.5"
+    assert "Why this result?" in parsed.words
+
+
+def test_a_recording_plays_from_the_cited_second(client: TestClient, album: Album) -> None:
+    (player,) = get(client, f"/observation/{album.said}").of("audio")
+
+    address = urlsplit(player["src"])
+    assert (address.path.partition("/media/")[1], address.fragment) == ("/media/", "t=2,4")
+
+
+def test_a_message_is_shown_in_its_talk(client: TestClient, album: Album) -> None:
+    parsed = get(client, f"/observation/{album.chat[1]}")
+
+    assert "Shall we meet?" in parsed.words
+    assert any("cited" in one.get("class", "") for one in parsed.of("li"))
+
+
+def test_a_record_tells_its_versions_and_what_happened(client: TestClient, album: Album) -> None:
+    parsed = get(client, f"/record/{album.record}")
+
+    assert "gate code is 7731" in parsed.words
+    assert "active" in parsed.words
+    assert f"/observation/{album.chat[1]}" in [one.get("href") for one in parsed.of("a")]
+
+
+def test_the_timeline_is_by_day_newest_first_and_can_start_at_a_month(client: TestClient) -> None:
+    answer = client.get("/timeline").text
+    days = [day for day in ("2026-03-03", "2026-03-02", "2026-02-01") if f"<h2>{day}</h2>" in answer]
+
+    assert days == ["2026-03-03", "2026-03-02", "2026-02-01"]
+    assert answer.index("2026-03-03") < answer.index("<h2>2026-02-01")
+    assert "<h2>2026-03-02</h2>" not in client.get("/timeline?month=2026-02").text
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/timeline?before=x", "/timeline?before=2026~x", "/timeline?month=%00'--", "/assets?before=-1",
+     "/assets?family=%22%3E", "/assets?before=99999999999999999999", "/records?before=%F0"],
+)  # fmt: skip
+def test_a_place_that_is_none_is_no_fault(client: TestClient, address: str) -> None:
+    assert get(client, address).active() == []
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [("/asset/0", 404), ("/observation/obs_0", 404), ("/record/rec_0", 404), ("/media/0", 404),
+     ("/episode/ep_0", 404), ("/thumb/..%2f..%2fetc", 404), ("/nothing", 404),
+     ("/search?q=x&since=never", 400)],
+)  # fmt: skip
+def test_what_is_not_there_is_told_in_a_page(
+    client: TestClient, address: str, status: int
+) -> None:
+    answer = client.get(address)
+
+    assert answer.status_code == status
+    assert Parsed(answer.text).active() == []
+
+
+def test_the_pages_speak_the_language_of_the_reader_or_the_question(client: TestClient) -> None:
+    chinese = get(client, "/timeline", **{"accept-language": "zh-CN,zh;q=0.9"})
+
+    assert chinese.of("html") == [{"lang": "zh-Hans"}]
+    assert "时间线" in chinese.words
+    assert get(client, "/search?q=船长的舱号").of("html") == [{"lang": "zh-Hans"}]
+    assert get(client, "/timeline").of("html") == [{"lang": "en"}]
+
+
+def test_a_hostile_name_is_a_name(client: TestClient, album: Album) -> None:
+    parsed = get(client, f"/observation/{album.hostile}")
+
+    assert SCRIPT in parsed.words
+    assert "\\u202e" in parsed.words
+    assert parsed.of("script") == []
