@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline import gist as gists
 from muniment.pipeline.agent import sessions
 from muniment.pipeline.agent.context import Context, from_item
+from muniment.pipeline.memory import decay
 from muniment.pipeline.recall.answer import search_hits
 from muniment.pipeline.recall.request import LEAST_BUDGET, Filters, Request
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.store.errors import UsageError
-from muniment.store.times import now, parse_utc
+from muniment.store.times import now
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
 AGREEMENTS, MEMORIES, EVENTS = 20, 20, 5
 COMPONENTS = ("persona", "checkpoint", "agreements", "memories", "emotion", "events")
-EMOTION_HALF_LIFE_HOURS = 6.0
-LEAST_EMOTION = 0.01
-# Context that nobody asked for fades: its gist after the first, a coarse time after the second.
-FADED_AFTER, COARSE_AFTER = timedelta(days=180), timedelta(days=730)
 _EVENT_CHARACTERS = 500
 _GIST_CHARACTERS = 120
 _CHECKPOINT_LISTS = ("done", "pending", "constraints")
@@ -148,10 +144,9 @@ class Resume:
         )
         for record in list(newest):
             felt = record["valid_sort"] or record["recorded_at"]
-            hours = (parse_utc(self.moment) - parse_utc(felt)).total_seconds() / 3600
-            strength = record["salience"] * 0.5 ** (max(0.0, hours) / EMOTION_HALF_LIFE_HOURS)
+            strength = decay.emotion(record["salience"], felt, self.moment)
             item = resolver.record(record)
-            if item is not None and strength >= LEAST_EMOTION:
+            if item is not None and strength:
                 yield {**from_item(item), "strength": round(strength, 3)}
 
     def _events(self, state: dict[str, Any], resolver: Resolver) -> Iterator[dict[str, Any]]:
@@ -177,10 +172,10 @@ class Resume:
             text = text[: _EVENT_CHARACTERS - 1] + "…"
         if not time or not time.endswith("Z"):
             return {**item, "text": text}
-        age = parse_utc(self.moment) - parse_utc(time)
-        if age > FADED_AFTER:
+        detail = decay.detail("observation", time, self.moment)
+        if detail != "full":
             text = gists.gist([text], most=_GIST_CHARACTERS)
-        return {**item, "text": text, "time": time[:7] if age > COARSE_AFTER else time}
+        return {**item, "text": text, "time": time[:7] if detail == "label" else time}
 
 
 def resume(

@@ -20,10 +20,6 @@ Detail = Literal["full", "gist", "label"]
 STABLE = frozenset({"fact", "preference", "agreement", "growth"})
 _DAY_SECONDS = 86_400.0
 _HOUR_SECONDS = 3_600.0
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 
 
 def halved(age: float, half_life: float) -> float:
@@ -38,11 +34,6 @@ def halved(age: float, half_life: float) -> float:
 def days_between(since: str, now: str) -> float:
     """Return the days from one instant to another."""
     return (parse_utc(now) - parse_utc(since)).total_seconds() / _DAY_SECONDS
-
-
-def freshness(since: str, now: str) -> float:
-    """Return how fresh something is: 1 at first, a half after 180 days."""
-    return halved(days_between(since, now), FRESHNESS_DAYS)
 
 
 def strength(
@@ -75,26 +66,6 @@ def detail(kind: str, since: str | None, now: str) -> Detail:
     if age > LABEL_DAYS:
         return "label"
     return "gist" if age > GIST_DAYS else "full"
-
-
-def faded(kind: str, text: str, gist: str | None, since: str | None, now: str) -> str:
-    """Return the words for context that nobody asked for: all, their gist, or a time label."""
-    shown = detail(kind, since, now)
-    if shown == "full" or since is None:
-        return text
-    if shown == "gist":
-        return gist or text
-    return label(kind, since)
-
-
-def label(kind: str, since: str) -> str:
-    """Return a coarse time label.
-
-    >>> label("episode", "2021-03-05T10:00:00.000000Z")
-    'episode of March 2021'
-    """
-    moment = parse_utc(since)
-    return f"{kind} of {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 def is_faint(row: dict[str, Any], met: str, now: str, accesses: int, last: str | None) -> bool:

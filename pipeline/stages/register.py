@@ -64,8 +64,12 @@ class Registration:
             tally.skip(found.path, reason)
             return
         try:
-            if self._is_unchanged(found.path):
+            known = self._unchanged(found.path)
+            if known is not None and not self._is_hidden(known):
                 tally.add("unchanged")
+                return
+            if known is not None and not self.run.allow_forgotten:
+                tally.skip(found.path, FORGOTTEN)
                 return
             taken = take_file(found.path, self.paths, self.run.scratch)
         except InputError as error:
@@ -86,12 +90,16 @@ class Registration:
         self._add(name, taken)
         self._flush()
 
-    def _is_unchanged(self, path: bytes) -> bool:
+    def _unchanged(self, path: bytes) -> str | None:
+        """Return the asset of a file that shows no sign of change."""
         try:
             stat = Stat.of(os.stat(path))  # noqa: PTH116 (a name is bytes here)
         except OSError:
-            return False  # taking it says what is wrong
-        return self.run.ledger.assets.unchanged(path, stat, self.source, self.origin) is not None
+            return None  # taking it says what is wrong
+        return self.run.ledger.assets.unchanged(path, stat, self.source, self.origin)
+
+    def _is_hidden(self, asset: str) -> bool:
+        return self.run.ledger.tombstones.hides(asset)
 
     def _plan(self, path: bytes, taken: Taken) -> None:
         if not self.run.allow_forgotten and Admission(self.run.ledger).is_forgotten(taken.asset):

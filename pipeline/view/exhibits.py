@@ -118,7 +118,7 @@ def _exhibit(
         look=look_of(row.locator, str(cited["media_type"])),
         text=row.text,
         author=row.author,
-        own=row.author in own or row.origin == "user",
+        own=row.author in own if row.author else row.origin == "user",
         before=before,
         after=after,
     )

@@ -66,7 +66,7 @@ def hide(ledger: Ledger, selection: Selection, *, actor: str) -> Change:
             [(number, one) for one in sorted(numbers)],
         )
     change.touched = _observations(database, found)
-    _invalidate(ledger, found["record"], change, actor)
+    _invalidate(ledger, found, change, actor)
     return change
 
 
@@ -153,7 +153,7 @@ def _observations(database: apsw.Connection, found: dict[str, set[int]]) -> set[
     )
 
 
-def _invalidate(ledger: Ledger, records: set[int], change: Change, actor: str) -> None:
+def _invalidate(ledger: Ledger, named: dict[str, set[int]], change: Change, actor: str) -> None:
     """Take claims out of force whose evidence is all hidden, and those that were named."""
     found = rows(
         ledger.database,
@@ -162,7 +162,7 @@ def _invalidate(ledger: Ledger, records: set[int], change: Change, actor: str) -
         "FROM record_evidence e WHERE e.observation IN (SELECT value FROM json_each(?2))) "
         "AND NOT EXISTS (SELECT 1 FROM record_evidence e JOIN observation_kept o "
         "ON o.seq = e.observation WHERE e.version = r.version_seq)))",
-        (_json(records), _json(change.touched)),
+        (_json(named["record"]), _json(change.touched)),
     )
     for record, version in found:
         ledger.memory.revise(
@@ -171,12 +171,12 @@ def _invalidate(ledger: Ledger, records: set[int], change: Change, actor: str) -
         change.records.append((record, version))
     pending = _numbers(
         ledger.database,
-        "SELECT c.seq FROM candidate_now c WHERE c.status = 'pending' AND (EXISTS (SELECT 1 "
-        "FROM tombstone_member m WHERE m.candidate = c.seq) OR (c.seq IN (SELECT e.candidate "
-        "FROM candidate_evidence e WHERE e.observation IN (SELECT value FROM json_each(?))) AND "
+        "SELECT c.seq FROM candidate_now c WHERE c.status = 'pending' AND (c.seq IN (SELECT value "
+        "FROM json_each(?1)) OR (c.seq IN (SELECT e.candidate "
+        "FROM candidate_evidence e WHERE e.observation IN (SELECT value FROM json_each(?2))) AND "
         "NOT EXISTS (SELECT 1 FROM candidate_evidence e JOIN observation_kept o "
         "ON o.seq = e.observation WHERE e.candidate = c.seq)))",
-        (_json(change.touched),),
+        (_json(named["candidate"]), _json(change.touched)),
     )
     for candidate in sorted(pending):
         ledger.memory.decide(candidate, "rejected", _REASON, actor)

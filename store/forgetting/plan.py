@@ -179,10 +179,10 @@ _TOUCHED = f"""
 SELECT DISTINCT o.asset FROM observation o WHERE o.seq IN {going("observation")}
 AND o.asset NOT IN {_PARTS}
 """
-# Of a reduced file nothing stays but what is live; what is said of the file as a whole goes.
+# Of a reduced file no older reading stays; what is said of the file as a whole goes.
 _SUPERSEDED = """
 SELECT o.seq FROM observation o JOIN temp.reduced r ON r.seq = o.asset
-WHERE o.kind = 'metadata' OR o.seq NOT IN (SELECT seq FROM observation_live)
+WHERE o.kind = 'metadata' OR o.seq NOT IN (SELECT seq FROM observation_newest)
 """
 _EMPTY = f"""
 SELECT r.seq FROM temp.reduced r WHERE NOT EXISTS

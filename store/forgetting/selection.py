@@ -123,7 +123,7 @@ class Selector:
         )
         for asset in touched:
             left = self._numbers(
-                "SELECT o.seq FROM observation_live o WHERE o.asset = ? AND o.kind <> 'metadata' "
+                "SELECT o.seq FROM observation_newest o WHERE o.asset = ? AND o.kind <> 'metadata' "
                 "AND o.seq NOT IN (SELECT value FROM json_each(?))",
                 (asset, _json(self.found.observations)),
             )

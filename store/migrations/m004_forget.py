@@ -82,8 +82,8 @@ SELECT o.* FROM observation o
 WHERE NOT EXISTS (SELECT 1 FROM hidden_asset h WHERE h.asset = o.asset)
 AND NOT EXISTS (SELECT 1 FROM hidden_observation h WHERE h.observation = o.seq);
 
-DROP VIEW observation_live;
-CREATE VIEW observation_live AS
+-- What no later producer has answered for since, hidden or not.
+CREATE VIEW observation_newest AS
 SELECT o.* FROM observation o JOIN producer p ON p.seq = o.producer
 WHERE NOT EXISTS (
   SELECT 1 FROM coverage c
@@ -92,8 +92,12 @@ WHERE NOT EXISTS (
     SELECT max(own.attempt) FROM coverage own
     WHERE own.asset = o.asset AND own.kind = o.kind AND own.role = p.role
     AND own.producer = o.producer), o.attempt)
-)
-AND NOT EXISTS (SELECT 1 FROM hidden_asset h WHERE h.asset = o.asset)
+);
+
+DROP VIEW observation_live;
+CREATE VIEW observation_live AS
+SELECT o.* FROM observation_newest o
+WHERE NOT EXISTS (SELECT 1 FROM hidden_asset h WHERE h.asset = o.asset)
 AND NOT EXISTS (SELECT 1 FROM hidden_observation h WHERE h.observation = o.seq);
 """
 

@@ -19,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from sets import SETS, Collection, Question
-from stored import Stored, default_embedder, stored
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench.sets import SETS, Collection, Question
+from bench.stored import Stored, default_embedder, stored
 
 from muniment.pipeline.recall import search as searching
 from muniment.pipeline.recall.request import Request

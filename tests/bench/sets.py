@@ -1,4 +1,4 @@
-"""The public sets, read from ``$MUNIMENT_BENCH`` (default: ``../shared/bench`` beside the checkout).
+"""The public sets, read from ``$MUNIMENT_BENCH`` (default: ``../shared/bench`` by the checkout).
 
 Nothing of them is copied into the project; the questions that they do not answer are ours.
 """

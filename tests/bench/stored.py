@@ -1,7 +1,6 @@
 """A public collection in a real store, built once and asked by every method."""
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,19 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sets import CHECKOUT, Collection, Document
-from vector_cache import CachedEmbedder
+from bench.sets import CHECKOUT, Collection, Document
+from bench.vector_cache import CachedEmbedder
 
-sys.path.insert(0, str(CHECKOUT / "tests"))
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from support.stores import Line, TinyStore  # noqa: E402  # the path comes first
+from support.stores import Line, TinyStore
 
-from muniment.pipeline.recall.answer import recall, search_hits  # noqa: E402
-from muniment.pipeline.recall.request import Request  # noqa: E402
-from muniment.pipeline.stages.index import open_live, refresh  # noqa: E402
-from muniment.store.records import MessageLocator  # noqa: E402
+from muniment.pipeline.recall.answer import recall, search_hits
+from muniment.pipeline.recall.request import Request
+from muniment.pipeline.stages.index import open_live, refresh
+from muniment.store.records import MessageLocator
 
 if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
@@ -83,7 +81,8 @@ def default_embedder() -> "Embedder":
     from muniment.adapters import registry
     from muniment.adapters.models.settings import ModelSettings
 
-    return CachedEmbedder(registry.model("embed", ModelSettings()), VECTORS)
+    made: Embedder = CachedEmbedder(registry.model("embed", ModelSettings()), VECTORS)
+    return made
 
 
 def _store(store: TinyStore, documents: Sequence[Document]) -> dict[str, str]:

@@ -258,3 +258,48 @@ def test_older_snapshots_are_rewritten_in_their_place(
     there = run("--root", tmp_path / "there", "restore", repository, "--snapshot", first)
     assert there.code == 0
     assert "heron" in run("--root", tmp_path / "there", "list", "observations").out
+
+
+def test_hidden_messages_of_others_outlive_an_erasing_and_come_back(run: Run) -> None:
+    assert run("forget", "--author", "Ann").json["observations"] == 2
+    assert run("forget", "--hard", "--yes", "--author", "Bob").json["erased"]["reduced"] == 1
+    assert "opera" not in run("list", "observations").out
+
+    assert run("unforget", "--author", "Ann").json["observations"] == 2
+
+    assert "opera" in run("list", "observations").out
+    assert run("verify").json["findings"] == []
+
+
+def test_what_is_hidden_can_still_be_erased(run: Run, inputs: Path, tmp_path: Path) -> None:
+    assert run("forget", inputs / "secret.txt").code == 0
+
+    assert run("forget", "--hard", "--yes", inputs / "secret.txt").json["clean"]
+
+    assert holding(tmp_path / "root", "zanzibar") == []
+
+
+def test_a_record_can_be_hidden_by_itself_and_asked_back(run: Run) -> None:
+    (record,) = run("remember", "Remember that my allergy is peanuts.").json["records"]
+
+    assert run("forget", record).json["records"] == 1
+    assert run("list", "records").json["count"] == 0
+    assert "peanuts" in run("list", "observations").out
+
+    assert run("unforget", record).json["records"] == 1
+    assert run("list", "records").json["count"] == 1
+    assert run("unforget", record).json["status"] == "unchanged"
+
+
+def test_ingesting_a_hidden_file_again_says_so_and_allowing_it_brings_it_back(
+    run: Run, inputs: Path
+) -> None:
+    assert run("forget", inputs / "secret.txt").code == 0
+
+    for _ in range(2):
+        again = run("ingest", inputs, "--no-embeddings").json
+        assert [one["reason"] for one in again["skipped"]] == ["forgotten"]
+        (inputs / "secret.txt").touch()
+    assert run("ingest", inputs, "--no-embeddings", "--allow-forgotten").code == 0
+
+    assert "zanzibar" in recalled(run, "zanzibar canary")

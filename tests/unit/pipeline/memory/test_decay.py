@@ -14,14 +14,14 @@ def after(days: float) -> str:
     return utc_text(parse_utc(BORN) + timedelta(days=days))
 
 
-def test_freshness_is_halved_every_180_days() -> None:
-    assert decay.freshness(BORN, BORN) == 1.0
-    assert decay.freshness(BORN, after(180)) == pytest.approx(0.5)
-    assert decay.freshness(BORN, after(360)) == pytest.approx(0.25)
+def test_strength_is_halved_every_180_days() -> None:
+    assert decay.strength(1.0, BORN, BORN) == 1.0
+    assert decay.strength(1.0, BORN, after(180)) == pytest.approx(0.5)
+    assert decay.strength(1.0, BORN, after(360)) == pytest.approx(0.25)
 
 
 def test_what_is_from_the_future_is_fresh() -> None:
-    assert decay.freshness(after(10), BORN) == 1.0
+    assert decay.strength(1.0, after(10), BORN) == 1.0
 
 
 @given(st.floats(0, 5_000), st.floats(0, 5_000))
@@ -64,16 +64,8 @@ def test_what_passes_fades_and_what_stands_does_not(kind: str, days: int, shown:
     assert decay.detail(kind, BORN, after(days)) == shown
 
 
-def test_faded_words_are_a_gist_and_then_a_label() -> None:
-    def shown(days: float) -> str:
-        words = "We went to the sea and swam."
-        return decay.faded("episode", words, "At the sea", BORN, after(days))
-
-    assert shown(1) == "We went to the sea and swam."
-    assert shown(200) == "At the sea"
-    assert shown(800) == "episode of January 2024"
-    assert decay.faded("episode", "words", None, None, after(800)) == "words"
-    assert decay.faded("episode", "words", None, BORN, after(200)) == "words"
+def test_what_has_no_time_does_not_fade() -> None:
+    assert decay.detail("episode", None, after(5_000)) == "full"
 
 
 def test_what_is_pinned_is_never_faint() -> None:

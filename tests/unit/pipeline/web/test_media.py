@@ -10,8 +10,10 @@ from support.cli import invoke
 from muniment.adapters import looking
 from muniment.pipeline.options import Session
 from muniment.pipeline.serving.warm import Warm
+from muniment.pipeline.serving.web.media import Gallery
 from muniment.pipeline.serving.web.ranges import ranged
 from muniment.pipeline.view.cache import ViewCache
+from muniment.store.errors import NotFoundError
 
 
 def media(album: Album, warm: Warm, observation: str) -> str:
@@ -99,25 +101,26 @@ def test_what_has_no_picture_is_no_fault_of_the_server(
 
 
 def test_what_is_forgotten_is_shown_no_more_and_a_hard_forget_leaves_no_picture(
-    tmp_path: Path, home: Path
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     album = Album(tmp_path)
-    asset, root, cache = album.asset_of(album.bar), str(album.root), str(album.cache)
+    asset = album.asset_of(album.bar)
     album.store.close()
-    settings = {"root": root, "cache": cache}
-    warm = Warm(Session(dict(settings)))
-    from muniment.pipeline.serving.web.media import Gallery
-    from muniment.store.errors import NotFoundError
-
+    monkeypatch.setenv("MUNIMENT_ROOT", str(album.root))
+    monkeypatch.setenv("MUNIMENT_CACHE", str(album.cache))
+    warm = Warm(Session({}))
     gallery = Gallery(warm)
     gallery.thumbnail(asset)
+    gallery.clip(album.said)
     folder = ViewCache(warm.workspace).folder
-    assert len(list(folder.iterdir())) == 1
-    assert invoke("--root", root, "forget", f"observation:{album.said}", "--yes").code == 0
+    assert len(list(folder.iterdir())) == 2
+
+    assert invoke("forget", f"observation:{album.said}", "--yes").code == 0
     with pytest.raises(NotFoundError):
         gallery.clip(album.said)
-    warm.close()
+    assert invoke("forget", "--hard", asset, "--yes").code == 0
 
-    said = invoke("--root", root, "--cache" if False else "--json", "forget", asset, "--hard",
-                  "--yes")  # fmt: skip
-    assert said.code == 0, said
+    assert not folder.exists()
+    with pytest.raises(NotFoundError):
+        gallery.thumbnail(asset)
+    warm.close()
