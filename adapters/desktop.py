@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from muniment.store.errors import MissingToolError
@@ -28,12 +27,7 @@ def opener() -> str:
 
 
 def open_file(path: Path, program: str) -> None:
-    """Start the program on a file and leave it running."""
-    # The person's own environment: a desktop is found by it.
-    subprocess.Popen(  # noqa: S603 (an argument list, no shell)
-        [program, str(path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    """Start the program on a file and leave it running, in the person's own environment."""
+    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    argv = [program, str(path)]
+    os.posix_spawn(program, argv, os.environ, file_actions=quiet, setpgroup=0)

@@ -82,7 +82,7 @@ def _zip_members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
     with source.open() as stream, open_zip(stream, limits) as opened:
         for info in opened.infolist():
             name = member_name(info)
-            if info.is_dir():
+            if info.filename.endswith("/"):  # a name may be empty, which is_dir can't stand
                 continue
             if is_encrypted(info):
                 yield Skipped(name, "encrypted_members")

@@ -3,6 +3,7 @@
 import contextlib
 import lzma
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1
 _BROKEN = (
     zipfile.BadZipFile,
+    tarfile.TarError,
     zlib.error,
     lzma.LZMAError,
     struct.error,

@@ -38,10 +38,13 @@ _FRAME = re.compile(
     r"\b(?:kinds?|types?|sorts?|many|much|long|often|times?|dates?|days?|years?|months?|ago|recently"
     r"|currently|ever|usually|name[ds]?|called|say|said|says|tell|told|mention(?:ed)?|talk(?:ed)?"
     r"|remember|recall|find|show|happen(?:ed)?|get|got|go|went|make|made|take|took|thing|things"
-    r"|something|anything|does|did|use|used|good|new|might|would|likely)\b"
-    r"|什么时候|时候|时间|日期|哪天|哪一天|几点|名字|叫做|说过|提到|提过|告诉|记得|多少|几|东西|事情|时",
+    r"|something|anything|does|did|use|used|good|new|might|would|likely|colou?rs?|flavou?rs?"
+    r"|brands?)\b"
+    r"|什么时候|时候|时间|日期|哪天|哪一天|几点|名字|叫做|说过|提到|提过|告诉|记得|多少|几|东西|事情|时|颜色",
     re.IGNORECASE,
 )
+# A title before a name is written in many ways.
+_TITLE = re.compile(r"\b(?:[Mm]rs?|[Mm]s|[Mm]iss|[Dd]r|[Dd]octor|[Pp]rof(?:essor)?)\b(?=\.? [A-Z])")
 _HAN = re.compile("[\u3400-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;?!，、；。？！\n]+|\.(?=\s|$)")
 _MOST_CLAUSES = 12
@@ -82,7 +85,7 @@ def understand(text: str, now: str, cache: Path | None = None) -> Query:
         dictionary = open_dictionary(cache)
     spans, time_words = spans_in(text, now)
     families, media_words = _media(text)
-    hints = [*time_words, *media_words, *_FRAME.findall(text)]
+    hints = [*time_words, *media_words, *_FRAME.findall(text), *_TITLE.findall(text)]
     clauses = [part for part in _CLAUSE_END.split(text) if part.strip()][:_MOST_CLAUSES]
     parts = [analyse_query(part, dictionary) for part in clauses]
     framed = {unit.text for hint in set(hints) for unit in analyse_query(hint, dictionary).units}

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
-from hashlib import blake2b
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muniment.store.database import number
-from muniment.store.index import match
+from muniment.store.index import match, statements
 from muniment.store.index.documents import Document, Filters, Hit, Row
 from muniment.store.index.schema import VIEWS, index_errors, open_index
-from muniment.store.text.words import analyse
 
 if TYPE_CHECKING:
     import apsw
@@ -30,21 +27,6 @@ WEIGHTS: Mapping[str, float] = {
     "context": 0.3,
 }
 
-_COLUMNS = (
-    "doc.rowid, ref, kind, asset, seq, instant, family, origin, role, source, session, path,"
-    " confidence, grp"
-)
-_INSERT = (
-    "INSERT INTO doc (ref, kind, asset, seq, instant, family, origin, role, source, session, path,"
-    " confidence, grp, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT DO NOTHING"
-)
-_UPDATE = (
-    "UPDATE doc SET kind = ?, asset = ?, seq = ?, instant = ?, family = ?, origin = ?, role = ?,"
-    " source = ?, session = ?, path = ?, confidence = ?, grp = ?, told = ? WHERE rowid = ?"
-)
-_INSERT_WORDS = f"INSERT INTO fts (rowid, {', '.join(VIEWS)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
-_UPDATE_WORDS = f"UPDATE fts SET {', '.join(f'{view} = ?' for view in VIEWS)} WHERE rowid = ?"
 # Equal scores are put in a fixed order after the engine's cut, so some more are asked for.
 _TIES = 32
 _MOST_VARIABLES = 500
@@ -92,11 +74,14 @@ class TextIndex:
             execute = self._db.execute
             before = self.count()
             for document in documents:
-                values = _values(document)
-                execute(_INSERT, values)
+                values = statements.values_of(document)
+                execute(statements.INSERT, values)
                 if self._db.changes():
                     number = self._db.last_insert_rowid()
-                    execute(_INSERT_WORDS, (number, *self._views(document)))
+                    execute(
+                        statements.INSERT_WORDS,
+                        (number, *statements.views_of(document, self._cutter)),
+                    )
                     added += 1
                     continue
                 self._replace(document, values)
@@ -114,12 +99,12 @@ class TextIndex:
         ((own, told),) = execute("SELECT rowid, told FROM doc WHERE ref = ?", (document.ref,))
         if told != values[-1]:
             self._delete([document.ref])
-            execute(_INSERT, values)
+            execute(statements.INSERT, values)
             own = self._db.last_insert_rowid()
-            execute(_INSERT_WORDS, (own, *self._views(document)))
+            execute(statements.INSERT_WORDS, (own, *statements.views_of(document, self._cutter)))
         else:
-            execute(_UPDATE, (*values[1:], own))
-            execute(_UPDATE_WORDS, (*self._views(document), own))
+            execute(statements.UPDATE, (*values[1:], own))
+            execute(statements.UPDATE_WORDS, (*statements.views_of(document, self._cutter), own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""
@@ -134,14 +119,6 @@ class TextIndex:
             self._db.execute("INSERT INTO fts (fts) VALUES ('optimize')")
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _views(self, document: Document) -> tuple[str, ...]:
-        tokens = analyse(document.text, self._cutter)
-        return (
-            *(" ".join(view) for view in tokens),
-            _flat(document.title) if document.title else "",
-            _flat(document.context) if document.context else "",
-        )
 
     def _delete(self, refs: Iterable[str]) -> int:
         execute = self._db.execute
@@ -187,16 +164,19 @@ class TextIndex:
     ) -> list[Hit]:
         """Return the best documents; those that hold a short or quoted question as it is lead."""
         with index_errors(self.path):
-            terms = match.choose(query.terms, self.count(), self._frequency)
-            found = self._ranked(match.any_of(query, terms), limit, filters, weights)
+            ask = (limit, filters, weights)
+            chosen = match.choose(query.terms, self.count(), self._frequency)
+            found = self._ranked(match.any_of(query, chosen.rare), *ask)
+            if chosen.common:
+                found = self._with_common(query, chosen, found, ask)
             if query.exact:
-                whole = self._ranked(match.all_phrases(query), limit, filters, weights)
+                whole = self._ranked(match.all_phrases(query), *ask)
                 exact = {row.rowid for row, _ in whole}
                 found += whole
             else:
                 exact = set()
         best: dict[int, Hit] = {}
-        for row, score in found:
+        for row, score in sorted(found, key=lambda pair: -pair[1]):
             best.setdefault(row.rowid, Hit(row, score, row.rowid in exact))
         ordered = sorted(best.values(), key=_order)
         return ordered[:limit]
@@ -237,19 +217,39 @@ class TextIndex:
         if problems != [("ok",)] or not rows == indexed == self.count():
             raise damaged(self.path, "the index does not hold together")
 
+    def _with_common(
+        self,
+        query: "QueryAnalysis",
+        chosen: match.Chosen,
+        found: list[tuple[Row, float]],
+        ask: tuple[int, Filters | None, Mapping[str, float]],
+    ) -> list[tuple[Row, float]]:
+        """Add what holds common words, of the newest documents; of all when they hold too few."""
+        expression = match.any_of(query, [*chosen.rare, *chosen.common])
+        newest = number(self._db, "SELECT max(rowid) FROM doc")
+        if chosen.share < 1:
+            more = self._ranked(expression, *ask, after=int(newest * (1 - chosen.share)))
+            if len(more) >= ask[0]:
+                return found + more
+        return found + self._ranked(expression, *ask)
+
     def _ranked(
         self,
         expression: str,
         limit: int,
         filters: Filters | None,
         weights: Mapping[str, float],
+        *,
+        after: int = 0,
     ) -> list[tuple[Row, float]]:
         if not expression:
             return []
         where, values = match.conditions(filters)
-        narrowed = "CROSS JOIN doc ON doc.rowid = fts.rowid" if where else ""
+        if after:
+            where, values = where + " AND fts.rowid > ?", [*values, after]
+        narrowed = "CROSS JOIN doc ON doc.rowid = fts.rowid" if "doc." in where else ""
         statement = (
-            f"SELECT {_COLUMNS}, score FROM (SELECT fts.rowid AS place,"
+            f"SELECT {statements.COLUMNS}, score FROM (SELECT fts.rowid AS place,"
             f" bm25(fts, {', '.join('?' * len(VIEWS))}) AS score FROM fts {narrowed}"
             f" WHERE fts MATCH ?{where} ORDER BY score LIMIT ?)"
             " CROSS JOIN doc ON doc.rowid = place"
@@ -264,7 +264,7 @@ class TextIndex:
             for at in range(0, len(wanted), _MOST_VARIABLES):
                 part = wanted[at : at + _MOST_VARIABLES]
                 marks = ", ".join("?" * len(part))
-                statement = f"SELECT {_COLUMNS} FROM doc WHERE {column} IN ({marks})"
+                statement = f"SELECT {statements.COLUMNS} FROM doc WHERE {column} IN ({marks})"
                 for row in self._db.execute(statement, part):
                     yield Row(*row)
 
@@ -284,19 +284,6 @@ class TextIndex:
             return self._frequency(Term("grams", unit.text, prefix=True))
         tokens = unit.grams or (unit.text,)
         return min(self._frequency(Term(unit.view, token)) for token in tokens)
-
-
-def _values(document: Document) -> tuple[object, ...]:
-    told = f"{document.title}\n{document.text}".encode("utf-8", "replace")
-    digest = int.from_bytes(blake2b(told, digest_size=8).digest(), "big", signed=True)
-    fields = map(match.storable, (document.ref, document.kind, *document[5:]))
-    return (*fields, digest)
-
-
-@lru_cache(maxsize=256)
-def _flat(text: str) -> str:
-    tokens = analyse(text)
-    return " ".join((*tokens.words, *tokens.names, *tokens.grams))
 
 
 def _order(hit: Hit) -> tuple[bool, float, int, str]:

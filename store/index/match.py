@@ -1,17 +1,19 @@
 """Turn an analysed question into full-text expressions, and filters into SQL conditions."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from muniment.store.index.documents import Filters
     from muniment.store.text.query import Phrase, QueryAnalysis, Term
 
 # What the engine reads grows with the occurrences of the words looked up, about 2 µs each and with
-# no skipping, so the commonest words of a question are left out once the others cost this much.
+# no skipping, so the commonest words of a question are left out once the others cost this much, and
+# where there are no others they are ranked among so many of their newest occurrences.
 MOST_POSTINGS = 40_000
 _LEAST_TERMS = 3
 _MOST_TERMS = 64
+_MOST_LOOKED_UP = 256
 
 # Title and context are kept as one view each, of all kinds of tokens but cuts. A pair that is also
 # a dictionary word of the text counts twice there, which measures better than one term for each.
@@ -35,25 +37,39 @@ def all_phrases(query: "QueryAnalysis") -> str:
     return " AND ".join(map(_of_phrase, query.phrases))
 
 
-def choose(
-    terms: "Iterable[Term]", documents: int, frequency: "Callable[[Term], int]"
-) -> "list[Term]":
-    """Keep the terms that tell most for what they cost: the rare ones, and common ones up to a
-    bound; of nothing but common ones the rarest few.
+class Chosen(NamedTuple):
+    """The terms to look up: ``rare`` everywhere, ``common`` ones beside them among the newest
+    ``share`` of the documents only.
     """
-    terms = list(terms)
-    if len(terms) <= 1 or documents * len(terms) <= MOST_POSTINGS:
-        return terms[:_MOST_TERMS]
+
+    rare: "list[Term]"
+    common: "list[Term]"
+    share: float
+
+
+def choose(terms: "Iterable[Term]", documents: int, frequency: "Callable[[Term], int]") -> "Chosen":
+    """Keep the terms that tell most for what they cost: the rare ones, and where these are few the
+    rarest of the common ones.
+    """
+    terms = list(terms)[:_MOST_LOOKED_UP]
+    if documents * len(terms) <= MOST_POSTINGS:
+        return Chosen(terms[:_MOST_TERMS], [], 1.0)
     counted = sorted((frequency(term), place) for place, term in enumerate(terms))
-    chosen: list[int] = []
+    counted = [(count, place) for count, place in counted if count]
+    rare: list[int] = []
     cost = 0
     for count, place in counted:
         cost += count
-        if count and len(chosen) >= _LEAST_TERMS and cost > MOST_POSTINGS:
+        if cost > MOST_POSTINGS:
             break
-        if count:
-            chosen.append(place)
-    return [terms[place] for place in sorted(chosen[:_MOST_TERMS])]
+        rare.append(place)
+    common = counted[len(rare) : max(len(rare), _LEAST_TERMS)]
+    left = sum(count for count, _ in common)
+    return Chosen(
+        [terms[place] for place in sorted(rare[:_MOST_TERMS])],
+        [terms[place] for place in sorted(place for _, place in common)],
+        min(1.0, MOST_POSTINGS / max(left, 1)),
+    )
 
 
 def _of_phrase(phrase: "Phrase") -> str:

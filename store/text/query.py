@@ -23,6 +23,10 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _PHRASE_WORDS = 6
 _PHRASE_GRAMS = 64
 _LEAST_PHRASE = 2
+# What a word of the same root (painter, painting) counts for in coverage; search looks up stems.
+_OF_RELATIVE = 0.8
+_LEAST_ROOT = 4
+_SUFFIX = re.compile(r"(?:er|or|ist|ment|ion|ation|al|i|ic|ance|enc|ur)$")
 # A question of ten thousand words is cut off; its first words say what it is about.
 _MOST_TERMS = 256
 
@@ -113,11 +117,25 @@ def pairs(run: str) -> tuple[str, ...]:
 
 def _share(unit: Unit, folded: str, words: set[str]) -> float:
     if unit.view == "words":
-        return float(unit.text in words)
+        return 1.0 if unit.text in words else _OF_RELATIVE * _has_relative(unit.text, words)
     if unit.text in folded:
         return 1.0
     # Parts of a name still tell something, but never as much as half of it.
     return 0.5 * sum(gram in folded for gram in unit.grams) / (len(unit.grams) or 1)
+
+
+def _has_relative(word: str, words: set[str]) -> bool:
+    """Tell whether a word of the same root is there: a plumber does plumbing."""
+    root = _root(word)
+    return len(root) >= _LEAST_ROOT and any(
+        other.startswith(root) and _root(other) == root for other in words
+    )
+
+
+def _root(word: str) -> str:
+    """Cut off what makes a doer, a deed or a quality of an English stem."""
+    found = _SUFFIX.search(word)
+    return word[: found.start()] if found else word
 
 
 def _gram_terms(run: str, content: list[str]) -> list[Term]:

@@ -87,6 +87,7 @@ def test_a_file_that_vanishes_is_named(
 
     (folder / "gone.txt").write_text("x")
     (folder / "note.txt").write_text("The boiler was serviced in May.")
+
     def take(path: bytes, *others: object) -> object:
         if path.endswith(b"gone.txt"):
             Path(os.fsdecode(path)).unlink()

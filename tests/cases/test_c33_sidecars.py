@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from support.cli import invoke
 from support.ingesting import Store
 from support.media import ffmpeg, photo
 
@@ -134,3 +135,36 @@ def test_a_worse_copy_is_a_near_duplicate_and_stays(shown: Shown) -> None:
 
     assert one["near_duplicates"] == [{"asset": other["id"], "how": "near_duplicate"}]
     assert shown("IMG_8.JPG")["near_duplicates"] == []
+
+
+def late(store: Store, folder: Path) -> tuple[Path, Path]:
+    """Ingest a recording, and later the file that tells when it was made."""
+    tone = ("-f", "lavfi", "-i", "aevalsrc=0.01*sin(2*PI*440*t):d=1:s=16000")
+    recording = ffmpeg(folder / "rec.wav", *tone)
+    store.ingest(folder, "--until", "group")
+    beside = folder / "rec.wav.json"
+    beside.write_text(json.dumps({**TAKEN, "title": "rec.wav"}))
+    store.ingest(folder, "--until", "group")
+    return recording, beside
+
+
+def test_a_sidecar_that_comes_later_moves_the_episode(store: Store, folder: Path) -> None:
+    recording, _ = late(store, folder)
+
+    assert store.show(recording)["captured"]["source"] == "sidecar"
+    starts = {
+        item["start"]["utc"] for item in store.items("episodes")
+        if item["status"] == "open" and "json" not in item["title"]
+    }  # fmt: skip
+    assert starts == {"2022-05-28T12:30:00.000000Z"}
+
+
+def test_what_a_sidecar_told_is_forgotten_with_it(store: Store, folder: Path) -> None:
+    recording, beside = late(store, folder)
+
+    said = invoke("--root", store.root, "--json", "forget", "--hard", "--yes", beside)
+
+    assert said.code == 0
+    found = store.show(recording)
+    assert [claim["source"] for claim in found["captured_claims"]] == ["mtime"]
+    assert (found["links"], found["place"]) == ([], None)

@@ -57,9 +57,8 @@ class Served:
 
     def close(self) -> int:
         self.process.terminate()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return self.process.wait(30)
+        self.process.communicate(timeout=30)
+        return self.process.returncode
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,8 @@ def test_search_open_citation_see_the_box_and_play_the_clip(
     # The known line's dark letters lie inside of the frame, and white board right under it.
     inside = seen.crop((int(x) + 4, int(y) + 4, int(x + width) - 4, int(y + height) - 4))
     under = seen.crop((int(x) + 4, int(y + height) + 5, int(x + width) - 4, int(y + height) + 8))
-    assert min(inside.convert("L").getdata()) < 100 < 200 < min(under.convert("L").getdata())
+    assert min(inside.convert("L").tobytes()) < 100
+    assert min(under.convert("L").tobytes()) > 200
     # The third line of the whiteboard, by the sample's known layout.
     top, across = quiet.evaluate(
         "(i => { const b = i.getBoundingClientRect(), "
@@ -167,9 +167,7 @@ def test_a_page_on_disk_shows_picture_and_sound_without_the_server(
     seen = shot(quiet, "page", tmp_path)
     middle = seen.getpixel((int(place[0] + place[2] * 0.9), int(place[1] + place[3] * 0.9)))
     assert middle == pytest.approx((31, 58, 77), abs=12)  # the dark slide, drawn by <use>
-    quiet.wait_for(
-        "[...document.querySelectorAll('audio, video')].every(e => e.readyState >= 1)"
-    )
+    quiet.wait_for("[...document.querySelectorAll('audio, video')].every(e => e.readyState >= 1)")
     assert quiet.evaluate("document.querySelectorAll('audio, video').length") > 0
 
 

@@ -3,6 +3,7 @@
 import io
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw
 from support.cli import invoke
@@ -21,7 +22,9 @@ from muniment.store.records import (
 SCRIPT = "<script>alert(1)</script>"
 HANDLER = '"><img src=x onerror=alert(1)>'
 HOSTILE_NAME = f'{HANDLER}\u202e\x1b[31m{SCRIPT}".html'
-HOSTILE_TEXT = f"kumquat </mark></p>{SCRIPT}{HANDLER} \u202eevil\x00 javascript:alert(1) " + "x" * 900
+HOSTILE_TEXT = (
+    f"kumquat </mark></p>{SCRIPT}{HANDLER} \u202eevil\x00 javascript:alert(1) " + "x" * 900
+)
 # Where the one dark bar of the picture lies, as shares of its sides.
 BAR = (0.25, 0.5, 0.5, 0.1)
 CREATED = "2026-01-01T00:00:00.000000Z"
@@ -48,7 +51,7 @@ class Album:
         eyes = Producer(adapter="eyes", version="1", role="ocr")
         ears = Producer(adapter="ears", version="1", role="transcribe")
         box = BboxLocator(x=BAR[0], y=BAR[1], w=BAR[2], h=BAR[3])
-        seen = {"kind": "ocr", "producer": eyes, "origin": "media"}
+        seen: dict[str, Any] = {"kind": "ocr", "producer": eyes, "origin": "media"}
         (self.bar,) = self.store.file(
             "board.png", [Line("The blue bar is number 2047", locator=box, **seen)],
             data=bar_picture(), media_type="image/png", family="image", origin="external",
@@ -145,4 +148,3 @@ class Parsed(HTMLParser):
                 }:  # fmt: skip
                     found.append(f"{tag}.{name}={value[:40]}")
         return found
-

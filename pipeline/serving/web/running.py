@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from muniment.pipeline.serving.web.guard import Guard
 
 _GRACE_SECONDS = 2
+_BACKLOG = 128
 
 
 @contextmanager
@@ -21,6 +22,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            listener.listen(_BACKLOG)  # who opens the printed address at once is kept waiting
         except OSError as error:
             raise UsageError(
                 f"port {port} can't be used: {error.strerror}", code="port_in_use",

@@ -41,6 +41,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.attempts.end_run("run_test", 0, {})
         ledger.attempts.set_mark("group", 1)
         ledger.assets.derive(1, 1, 1, relation="page", locator=None, name="", observe=False)
+        ledger.links.add(1, 1, "sidecar", {})
+        ledger.duplicates.add(1, "picture", "100:00", 1)
         ledger.memory.support(1, 1, _more_evidence(observation))
         ledger.memory.link(record, record, "related", actor="user", reason="")
         ledger.audit.add_attempt("model/1", 1, 1)

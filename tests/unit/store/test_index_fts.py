@@ -7,7 +7,7 @@ import pytest
 
 from muniment.store.errors import DamageError
 from muniment.store.index import match, schema
-from muniment.store.index.documents import Document, IndexDamageError
+from muniment.store.index.documents import Document, Filters, IndexDamageError
 from muniment.store.index.fts import TextIndex
 from muniment.store.text.query import Term, analyse_query
 
@@ -155,29 +155,58 @@ def test_weights_decide_between_views(index: TextIndex) -> None:
 COUNTS = {"rare": 5, "some": 500, "common": 60_000, "commoner": 70_000, "absent": 0, "most": 90_000}
 
 
-def choose(*tokens: str, documents: int = 100_000) -> list[str]:
+def choose(*tokens: str, documents: int = 100_000) -> tuple[set[str], set[str], float]:
     terms = [Term("words", token) for token in tokens]
     chosen = match.choose(terms, documents, lambda term: COUNTS.get(term.token, 1))
-    return [term.token for term in chosen]
+    rare, common = ({term.token for term in found} for found in (chosen.rare, chosen.common))
+    return rare, common, round(chosen.share, 3)
 
 
 def test_common_words_are_left_out_when_rarer_ones_tell_enough() -> None:
-    assert choose("common", "rare", "some", "x", "most") == ["rare", "some", "x"]
+    assert choose("common", "rare", "some", "x", "most") == ({"rare", "some", "x"}, set(), 1.0)
 
 
-def test_of_common_words_alone_the_rarest_few_are_kept() -> None:
-    assert choose("most", "common", "commoner") == ["most", "common", "commoner"]
-    assert choose("most", "common", "commoner", "common2", "x") == ["common", "common2", "x"]
+def test_beside_few_rare_words_common_ones_are_ranked_among_the_newest() -> None:
+    assert choose("most", "common", "rare", "x") == ({"rare", "x"}, {"common"}, 0.667)
+
+
+def test_of_common_words_alone_the_rarest_few_are_kept_and_bounded() -> None:
+    assert choose("most") == (set(), {"most"}, 0.444)
+    assert choose("most", "common", "commoner", "commonest") == (
+        {"commonest"}, {"common", "commoner"}, 0.308,
+    )  # fmt: skip
 
 
 def test_words_that_no_document_holds_cost_no_place() -> None:
-    assert choose("absent", "most", "common", "commoner", "rare") == ["common", "commoner", "rare"]
+    assert choose("absent", "most", "rare") == ({"rare"}, {"most"}, 0.444)
 
 
 def test_in_a_small_index_every_word_is_looked_up() -> None:
-    assert choose("most", "common", "rare", "absent", documents=1_000) == [
-        *["most", "common", "rare", "absent"]
-    ]
+    found = {"most", "common", "rare", "absent"}
+    assert choose(*found, documents=1_000) == (found, set(), 1.0)
+
+
+def test_a_common_word_finds_old_documents_when_the_newest_are_filtered_out(
+    index: TextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Document("old", "text", "same words", instant="2020-01-01T00:00:00.000000Z")
+    index.add([old, *notes(*("all the same words here" for _ in range(300)))])
+    monkeypatch.setattr(match, "MOST_POSTINGS", 20)
+    until = Filters(until="2021-01-01T00:00:00.000000Z")
+    assert [hit.ref for hit in index.search(analyse_query("words"), 5, until)] == ["old"]
+
+
+def test_a_text_that_stays_the_same_keeps_its_number(index: TextIndex) -> None:
+    index.add([Document("a", "text", "one heron", context="before"), Document("b", "text", "two")])
+    first = index.rows_of(["a", "b"])
+    index.add([Document("a", "text", "one heron", context="lake"), Document("b", "text", "three")])
+    again = index.rows_of(["a", "b"])
+    assert again["a"].rowid == first["a"].rowid
+    assert again["b"].rowid != first["b"].rowid
+    assert [hit.ref for hit in index.search(analyse_query("lake"))] == ["a"]
+    assert index.search(analyse_query("before")) == []
+    assert (index.count(), index.gone()) == (2, {first["b"].rowid})
+    index.check()
 
 
 def test_a_search_over_common_words_still_answers(

@@ -4,6 +4,7 @@ from pathlib import Path
 from support.stores import Line, TinyStore
 
 from muniment.store.layout import Root, Scope
+from muniment.store.migrations import SCHEMA_VERSION
 from muniment.store.status import status
 
 
@@ -17,7 +18,9 @@ def test_a_scope_is_told_by_counts_sizes_and_stages(tiny: TinyStore) -> None:
 
     found = status(tiny.root, Scope())
 
-    assert (found["state"], found["exists"], found["schema"]) == ("current", True, 1)
+    assert (found["state"], found["exists"], found["schema"]) == (
+        "current", True, SCHEMA_VERSION
+    )  # fmt: skip
     assert found["counts"] == {
         "assets": 3, "sightings": 3, "observations": 3, "episodes": 0, "candidates": 1,
         "records": 1, "runs": 1,

@@ -81,9 +81,7 @@ def test_speech_is_there_to_be_heard(album: Album) -> None:
     assert "0:02–0:04" in parsed.words
 
 
-def test_a_clip_over_the_cap_is_told_instead(
-    album: Album, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clip_over_the_cap_is_told_instead(album: Album, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "MOST_CLIP_BYTES", 10)
 
     parsed, _ = page_of(album, "When does the plumber come?")

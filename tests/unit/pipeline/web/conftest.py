@@ -14,10 +14,10 @@ HOST = f"http://127.0.0.1:{PORT}"
 
 
 @pytest.fixture(scope="module")
-def album(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Album]:
+def album(tmp_path_factory: pytest.TempPathFactory) -> Album:
     made = Album(tmp_path_factory.mktemp("album"))
     made.store.close()
-    yield made
+    return made
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ def test_the_front_page_leads_to_the_search(client: TestClient) -> None:
 
 
 def test_every_link_leads_to_a_page_where_nothing_runs(client: TestClient) -> None:
-    waiting, seen = list(PAGES) + ["/search?q=kumquat", "/search?q=gate+code"], set()
+    waiting, seen = [*PAGES, "/search?q=kumquat", "/search?q=gate+code"], set()
     while waiting:
         address = waiting.pop()
         if address in seen or address.startswith("/media"):
@@ -45,7 +45,7 @@ def test_a_search_shows_the_pack_with_its_evidence(client: TestClient, album: Al
     parsed = get(client, "/search?q=Which+number+is+the+blue+bar%3F")
 
     assert "Supported" in parsed.words
-    (image,) = [one for one in parsed.of("img")]
+    (image,) = list(parsed.of("img"))
     assert image["src"] == f"/picture/{album.bar}"
     assert "2047" in image["alt"]
     first, again = parsed.of("polygon")
@@ -78,7 +78,9 @@ def test_a_record_tells_its_versions_and_what_happened(client: TestClient, album
 
 def test_the_timeline_is_by_day_newest_first_and_can_start_at_a_month(client: TestClient) -> None:
     answer = client.get("/timeline").text
-    days = [day for day in ("2026-03-03", "2026-03-02", "2026-02-01") if f"<h2>{day}</h2>" in answer]
+    days = [
+        day for day in ("2026-03-03", "2026-03-02", "2026-02-01") if f"<h2>{day}</h2>" in answer
+    ]
 
     assert days == ["2026-03-03", "2026-03-02", "2026-02-01"]
     assert answer.index("2026-03-03") < answer.index("<h2>2026-02-01")
@@ -100,9 +102,7 @@ def test_a_place_that_is_none_is_no_fault(client: TestClient, address: str) -> N
      ("/episode/ep_0", 404), ("/thumb/..%2f..%2fetc", 404), ("/nothing", 404),
      ("/search?q=x&since=never", 400)],
 )  # fmt: skip
-def test_what_is_not_there_is_told_in_a_page(
-    client: TestClient, address: str, status: int
-) -> None:
+def test_what_is_not_there_is_told_in_a_page(client: TestClient, address: str, status: int) -> None:
     answer = client.get(address)
 
     assert answer.status_code == status
