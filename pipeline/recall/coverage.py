@@ -88,7 +88,9 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``coverage`` is ``supported``, ``partial`` or ``none``; ``missing`` names uncovered words."""
+    """``coverage`` is ``supported``, ``partial`` or ``none``; ``missing`` are words that a partial
+    answer lacks.
+    """
 
     coverage: str
     share: float
@@ -134,14 +136,14 @@ def measure(analysis: "QueryAnalysis", weights: Mapping[str, float], text: str) 
 
 def measure_item(query: Query, scale: Scale, item: Item) -> None:
     """Set an item's coverage of the query and of each of its clauses."""
-    text = searched_text(item)
+    text = searched_text(item, query.language)
     item.coverage = item.together = measure(query.analysis, scale.weights, text)
     item.clauses = tuple(measure(clause, scale.weights, text) for clause in query.clauses)
 
 
 def measure_together(query: Query, scale: Scale, item: Item, around: Sequence[Item]) -> None:
     """Set how much of the query a short item holds together with what stands around it."""
-    texts = [searched_text(one) for one in (item, *around)]
+    texts = [searched_text(one, query.language) for one in (item, *around)]
     together = measure(query.analysis, scale.weights, "\n".join(texts)[:_MOST_CHARACTERS])
     item.together = max(item.coverage, together)
 
@@ -156,9 +158,8 @@ def judge(
 
     A question that names somebody or something the store never met is answered in part at most.
     """
-    missing = _missing(query, scale.weights, items)
     if not items:
-        return Judgement("none", 0.0, missing)
+        return Judgement("none", 0.0, missing_from(query, scale, items))
     share = max(item.together for item in items)
     level = max(_level(scale, item, similarities) for item in items)
     if scale.strangers and scale.threshold != 0:
@@ -166,6 +167,7 @@ def judge(
     level = max(level, _level_of_clauses(query, scale, items))
     if level == _SUPPORTED and any(item.status == "conflicted" for item in items):
         level = _PARTIAL
+    missing = missing_from(query, scale, items) if level == _PARTIAL else ()
     return Judgement(_LEVELS[max(level, 0)], share, missing)
 
 
@@ -190,9 +192,10 @@ def _level_of_clauses(query: Query, scale: Scale, items: Sequence[Item]) -> int:
     return _PARTIAL if total and supported >= PARTIAL_CLAUSES * total else 0
 
 
-def _missing(query: Query, weights: Mapping[str, float], items: Sequence[Item]) -> tuple[str, ...]:
-    text = "\n".join(searched_text(item) for item in items)
-    found = covered(query.analysis, text, weights).units
+def missing_from(query: Query, scale: Scale, items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the telling words of a query that no item holds."""
+    text = "\n".join(searched_text(item, query.language) for item in items)
+    found = covered(query.analysis, text, scale.weights).units
     return tuple(
         unit.text
         for unit in query.analysis.units
@@ -200,11 +203,11 @@ def _missing(query: Query, weights: Mapping[str, float], items: Sequence[Item]) 
     )
 
 
-def searched_text(item: Item) -> str:
+def searched_text(item: Item, language: str) -> str:
     """Return what an item says and is called by: its text, who spoke, the file's name, its day."""
     from muniment.pipeline.stages.documents import date_words
 
-    parts = [item.text, date_words(item.time)]
+    parts = [item.text, date_words(item.time, han=language == "zh")]
     for proof in item.proofs:
         parts += [proof.quote, proof.row.author or "", proof.asset.name]
-    return "\n".join(parts)
+    return "\n".join(dict.fromkeys(parts))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.recall.answer import LEXICAL_ONLY, packed
+from muniment.pipeline.recall.coverage import missing_from
 from muniment.pipeline.recall.run import Recall
 from muniment.pipeline.recall.search import PLANES
 
@@ -61,7 +62,7 @@ def explain(  # noqa: PLR0913 (as recall)
         "fusion": request.fusion,
         "coverage": pack["coverage"],
         "share": round(judged.share, 3),
-        "missing": list(judged.missing),
+        "missing": list(missing_from(run.query, run.scale, trail.candidates.answers())),
         "entities": _entities(run, hits),
         "hits": hits,
         "omitted": pack["omitted"],

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.pipeline.recall.excerpt import excerpt
@@ -213,46 +214,45 @@ def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
     return first + [item for item in items if item not in first]
 
 
-def collapse(items: Sequence[Item], groups: Mapping[str, str] | None = None) -> list[Item]:
-    """Join near-duplicates onto the best of them, which keeps their count.
-
-    ``groups`` names the group of each asset that shows or sounds nearly like another: what was
-    read from both then may differ a little more.
-    """
-    kept: list[tuple[Item, _Print]] = []
+def collapse(items: Sequence[Item]) -> list[Item]:
+    """Join near-duplicates onto the best of them, which keeps their count."""
+    kept: list[Item] = []
+    by_key: dict[str, Item] = {}
+    # Only what has the same numbers and is long enough can be nearly the same.
+    long: dict[str, list[tuple[Item, _Print]]] = {}
     for item in items:
         own = _print_of(item.text)
-        same = next(
-            (
-                one
-                for one, other in kept
-                if _alike(own, other)
-                or (_shows_the_same(item, one, groups or {}) and _share(own, other) >= _ALIKE_SHOWN)
-            ),
-            None,
-        )
-        if same is None:
-            kept.append((item, own))
-        else:
+        rivals = long.setdefault(own.digits, [])
+        same = by_key.get(own.key)
+        if same is None and len(own.key) >= _LEAST_ALIKE_CHARACTERS:
+            same = next((one for one, other in rivals if _alike(own, other)), None)
+        if same is not None:
             same.duplicates += 1
-    return [item for item, _ in kept]
+            continue
+        kept.append(item)
+        by_key[own.key] = item
+        if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
+            rivals.append((item, own))
+    return kept
 
 
 def spread(items: Sequence[Item]) -> list[Item]:
     """Order items by score, each further one of a source counting a little less."""
-    left = list(items)
     seen: dict[str | None, int] = {}
+    # A score only falls while it waits, so the top of the heap is recounted before it is taken.
+    waiting = [(-item.score, -item.score, place) for place, item in enumerate(items)]
+    heapify(waiting)
     ordered: list[Item] = []
-    while left:
-        best = max(left, key=lambda item: (_spread_score(item, seen), item.score))
-        left.remove(best)
-        seen[best.group] = seen.get(best.group, 0) + 1
-        ordered.append(best)
+    while waiting:
+        counted, own, place = heappop(waiting)
+        item = items[place]
+        current = own * max(_LEAST_SPREAD, _SPREAD ** seen.get(item.group, 0))
+        if current > counted:
+            heappush(waiting, (current, own, place))
+            continue
+        seen[item.group] = seen.get(item.group, 0) + 1
+        ordered.append(item)
     return ordered
-
-
-def _spread_score(item: Item, seen: Mapping[str | None, int]) -> float:
-    return item.score * max(_LEAST_SPREAD, _SPREAD ** seen.get(item.group, 0))
 
 
 def _conflicted(items: Iterable[Item], wanted: bool) -> list[Item]:
@@ -295,11 +295,9 @@ def _share(one: _Print, other: _Print) -> float:
 
 
 def _alike(one: _Print, other: _Print) -> bool:
-    """Compare what two texts are made of; a number that differs makes them two."""
-    if one.key == other.key or one.digits != other.digits:
-        return one.key == other.key
+    """Compare what two texts are made of."""
     small, large = sorted((len(one.shingles), len(other.shingles)))
-    if len(one.key) < _LEAST_ALIKE_CHARACTERS or small < _ALIKE * large:
+    if small < _ALIKE * large:
         return False
     shared = len(one.shingles & other.shingles)
     return shared >= _ALIKE * (small + large - shared)

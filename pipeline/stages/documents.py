@@ -107,12 +107,17 @@ def embedded_text(name: str | None, text: str) -> str:
     return f"{name}: {text}" if name else text
 
 
-def date_words(local: str | None) -> str:
-    """Write a day the ways people ask for it.
+def date_words(local: str | None, *, han: bool = True) -> str:
+    """Write a day the ways people ask for it, in Chinese, too, unless ``han`` is false.
 
     >>> date_words("2023-05-08T13:56:00")
     '8 May 2023 2023-05-08 2023年5月8日'
     """
+    words = _date_words(local)
+    return words if han or not words else words[: words.rindex(" ")]
+
+
+def _date_words(local: str | None) -> str:
     if not local or not local[:4].isdigit():
         return ""
     year, month, day = local[:4], local[5:7], local[8:10]

@@ -47,7 +47,12 @@ def values_of(document: Document) -> tuple[object, ...]:
     return (*fields, digest)
 
 
-@lru_cache(maxsize=256)
 def _flat(text: str) -> str:
-    tokens = analyse(text)
+    return " ".join(filter(None, map(_flat_line, text.split("\n"))))
+
+
+@lru_cache(maxsize=4_096)
+def _flat_line(line: str) -> str:
+    """Return the tokens of a line of context; a message stands beside several others."""
+    tokens = analyse(line)
     return " ".join((*tokens.words, *tokens.names, *tokens.grams))

@@ -151,18 +151,17 @@ class Changes:
 
     def _in_run(self, run: _Run, places: list[tuple[Any, ...]], reach: int) -> dict[int, Around]:
         first, last = places[0], places[-1]
-        before, after = (
-            self._beside(run.where, run.values, run.order, place, reach) for place in (first, last)
-        )
+        before = self._beside(run.where, run.values, run.order, first, reach)
         if len(places) == 1:
-            return {first[-1]: (before[0], after[1])}
+            return {first[-1]: before}
+        after = self._beside(run.where, run.values, run.order, last, reach)
         rows = self._database.execute(
             f"SELECT o.seq, o.id, o.text, o.author, {run.order} FROM observation_live o WHERE "
             f"{run.where} AND ({run.order}) >= ({_marks(first)}) "
             f"AND ({run.order}) <= ({_marks(last)}) ORDER BY {run.order}",
             (*run.values, *first, *last),
         ).fetchall()
-        line = [*reversed(before[0]), *(Neighbour(*row[:4]) for row in rows), *after[1]]
+        line = [*reversed(before[0]), *(_neighbour(row) for row in rows), *after[1]]
         keys = [tuple(row[4:]) for row in rows]
         start = len(before[0])
         found = {}
@@ -245,6 +244,11 @@ class Changes:
             list(episodes),
         )
         return {row[0] for row in rows}
+
+
+def _neighbour(row: tuple[Any, ...]) -> Neighbour:
+    number, identity, text, author = row[:4]
+    return Neighbour(number, identity, text, author)
 
 
 def _marks(values: Sequence[object]) -> str:

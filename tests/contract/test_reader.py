@@ -31,7 +31,7 @@ SAMPLES = {
 }
 CASES = [
     pytest.param(spec, family, id=f"{spec.name}-{family}")
-    for spec in registry.READERS
+    for spec in registry.readers()
     for family in sorted(spec.families & SAMPLES.keys())
 ]
 LOCATOR: TypeAdapter[Locator] = TypeAdapter(Locator)

@@ -19,6 +19,7 @@ from muniment.pipeline.serving.web.layout import SHEET, main, page, search_box
 from muniment.pipeline.serving.web.links import Linked, to
 from muniment.pipeline.serving.web.media import Gallery
 from muniment.pipeline.serving.web.status import status_page
+from muniment.pipeline.serving.web.why import why
 from muniment.pipeline.view.exhibits import exhibits_of
 from muniment.pipeline.view.markup import join, tag
 from muniment.pipeline.view.pack_page import pack_body
@@ -28,6 +29,8 @@ from muniment.store.errors import ExitCode, MunimentError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from muniment.pipeline.recall.request import Request as Asked
+    from muniment.pipeline.recalling import Reading
     from muniment.pipeline.serving.warm import Warm
     from muniment.store.ledger import Ledger
 
@@ -39,7 +42,8 @@ _STATUS = {
     ExitCode.NOT_FOUND: 404, ExitCode.USAGE: 400, ExitCode.LOCKED: 503, ExitCode.NO_STORE: 404,
 }  # fmt: skip
 _UNREADABLE = 422
-_ASKED = ("kind", "media", "since", "until", "as_of")
+_FILTERS = ("since", "until", "as_of")
+_EXPLAINED = 20
 
 
 class Web:
@@ -56,6 +60,7 @@ class Web:
         return [
             Route("/", self.home),
             Route("/search", self.search),
+            Route("/why", self.why),
             Route("/timeline", pages(lambda ledger, words, request: browsing.timeline(
                 ledger, words, browsing.place_of(_query(request, "before")),
                 _query(request, "month")))),
@@ -101,17 +106,20 @@ class Web:
         if not query:
             content = main(words("search"), search_box(words))
             return HTMLResponse(page(words("search"), words, content, here="search"))
-        asked = {name: _query(request, name) for name in _ASKED}
-        many = {name: [asked[name]] for name in ("kind", "media") if asked[name]}
         with self._warm.reading() as opened:
-            semantic = opened.embedder is not None
-            wanted = request_of(query, {**asked, "kind": (), "media": (), **many,
-                                        "semantic": semantic})  # fmt: skip
-            pack, _markdown = opened.recall(wanted)
+            pack, _markdown = opened.recall(_asked(request, query, opened))
             exhibits = exhibits_of(opened.ledger, pack["citations"])
-        box = tag("div", {"class": "ask"}, search_box(words, query))
+        reasons = tag("a", {"href": to("why", q=query)}, words("why_all"))
+        box = tag("header", None, search_box(words, query), reasons)
         body = pack_body(pack, exhibits, Linked(), words)
-        return HTMLResponse(page(query, words, tag("header", None, box), body, here="search"))
+        return HTMLResponse(page(query, words, box, body, here="search"))
+
+    def why(self, request: "Request") -> Response:
+        """Tell what every signal found of a question."""
+        query = (_query(request, "q") or "").strip()
+        with self._warm.reading() as opened:
+            found = opened.explain(_asked(request, query, opened), _EXPLAINED)
+        return HTMLResponse(why(found, Words(language_of(query))))
 
     def status(self, request: "Request") -> Response:
         """Tell what the store holds and how it is."""
@@ -187,6 +195,15 @@ async def _body(request: "Request") -> bytes:
 
 def _words(request: "Request") -> Words:
     return Words(request.headers.get("accept-language", "").lower())
+
+
+def _asked(request: "Request", query: str, opened: "Reading") -> "Asked":
+    """Read a question with the filters of its address."""
+    asked: dict[str, Any] = {name: _query(request, name) for name in _FILTERS}
+    for name in ("kind", "media"):
+        asked[name] = request.query_params.getlist(name)
+    asked["semantic"] = opened.embedder is not None
+    return request_of(query, asked)
 
 
 def _id(request: "Request") -> str:

@@ -54,6 +54,20 @@ def test_a_search_shows_the_pack_with_its_evidence(client: TestClient, album: Al
     assert "Why this result?" in parsed.words
 
 
+def test_the_reasons_name_every_hit_and_what_became_of_it(client: TestClient, album: Album) -> None:
+    parsed = get(client, "/why?q=Which+number+is+the+blue+bar%3F")
+
+    assert f"/observation/{album.bar}" in [one.get("href") for one in parsed.of("a")]
+    assert "in the pack" in parsed.words
+    assert get(client, "/why?q=kumquat").active() == []
+
+
+def test_a_search_can_be_narrowed(client: TestClient) -> None:
+    assert get(client, "/search?q=blue+bar&kind=message").of("article") == []
+    assert get(client, "/search?q=blue+bar&until=2026-03-01").of("article") == []
+    assert len(get(client, "/search?q=blue+bar&until=2026-03-02&media=image").of("article")) == 1
+
+
 def test_a_recording_plays_from_the_cited_second(client: TestClient, album: Album) -> None:
     (player,) = get(client, f"/observation/{album.said}").of("audio")
 
