@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SUPPORTED_SHARE = 0.6
 PARTIAL_SHARE = 0.38
 # A long text holds a part of any question's words by chance.
-PARTIAL_SHARE_OF_LONG = 0.49
+PARTIAL_SHARE_OF_LONG = 0.52
 LONG_CHARACTERS = 300
 # In a store of a few notes every word is rare, so a share of them says less.
 PARTIAL_SHARE_OF_FEW = 0.5
@@ -83,7 +83,7 @@ class Scale:
         if self.threshold is not None:
             return self.threshold
         least = PARTIAL_SHARE if characters < LONG_CHARACTERS else PARTIAL_SHARE_OF_LONG
-        return least + self.few * (PARTIAL_SHARE_OF_FEW - least)
+        return least + self.few * max(0.0, PARTIAL_SHARE_OF_FEW - least)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ _FRAME = re.compile(
     r"|remember|recall|find|show|happen(?:ed)?|get|got|go|went|make|made|take|took|thing|things"
     r"|something|anything|does|did|use|used|good|new|might|would|likely|colou?rs?|flavou?rs?"
     r"|brands?)\b"
-    r"|什么时候|时候|时间|日期|哪天|哪一天|几点|名字|叫做|说过|提到|提过|告诉|记得|多少|几|东西|事情|时|颜色",
+    r"|什么时候|时候|时间|日期|哪天|哪一天|几点|名字|叫做|说过|提到|提过|告诉|记得|多少|几|东西|事情|时|颜色"
+    r"|哪一?[年月日条部个位种家所座次项支款本首场届类]|第几[次个届名]?|几[次个座位岁圈条届]"
+    r"|请?介绍(?:一下)?|简述|能给|有着|怎样",
     re.IGNORECASE,
 )
 # A title before a name is written in many ways.

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from muniment.pipeline.recall import coverage as judging
+from muniment.pipeline.recall.diversity import collapse
 from muniment.pipeline.recall.fuse import RRF_K
 from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
-from muniment.pipeline.recall.select import Candidates, collapse
+from muniment.pipeline.recall.select import Candidates
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
 from muniment.store.ledger.changes import Changes
 
@@ -89,13 +90,16 @@ class Recall:
         taken = found.hits["observation"][:most]
         observations = resolver.observations(taken)
         episodes = resolver.episodes(found.hits["episode"][:_EPISODES])
+        assets = {item.asset for item in observations if item.asset}
         proven = {item.ref for item in (*records, *episodes, *observations)}
         tried = (*found.hits["record"][:_RECORDS], *taken, *found.hits["episode"][:_EPISODES])
         by_score = sorted(records, key=lambda item: (-item.score, item.ref))
         candidates = Candidates(
             records=collapse(self._measured(by_score)),
             episodes=collapse(self._measured(episodes)),
-            observations=collapse(self._measured(observations)),
+            observations=collapse(
+                self._measured(observations), self.ledger.duplicates.group_of(assets)
+            ),
             standing=[],
             lost={hit.key: "not_proven" for hit in tried if hit.key not in proven},
         )

@@ -1,16 +1,14 @@
 """Choose what enters the pack: no near-duplicates, spread over sources, inside one budget."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from muniment.pipeline.recall.diversity import key_of, spread
 from muniment.pipeline.recall.excerpt import excerpt
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.recall.pack import PackBuilder
 from muniment.pipeline.recall.tokens import Counter, estimate
-from muniment.store.text.fold import fold
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.query import Query
@@ -26,21 +24,12 @@ _LEAST_RECORD_OF_BEST = 0.6
 _LEAST_CLAUSE = 0.25
 # Cosines this close to the best one are as good.
 _NEAR = 0.03
-_ALIKE = 0.85
 # The same of what was read from two near-duplicate pictures or recordings.
 _ALIKE_SHOWN = 0.6
-_SHINGLE = 3
-# Shorter texts that differ at all say different things.
-_LEAST_ALIKE_CHARACTERS = 40
-# Each further item of one source counts this much less, down to half.
-_SPREAD = 0.95
-_LEAST_SPREAD = 0.5
 _EXCERPT_SHARE = 1 / 6
 _LEAST_EXCERPT = 48
 _NEIGHBOURS_OF = 3
 _MISSES_IN_A_ROW = 4
-_WORDS = re.compile(r"\w+")
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
@@ -127,17 +116,17 @@ class Selection:
         taken |= self._fill("records", _conflicted(records, False), RECORDS_SHARE)
         standing = [item for item in candidates.standing if item.ref not in taken]
         reserve = self._reserve(standing)
-        said = {_key(proof.quote) for item in self.chosen for proof in item.proofs}
-        fresh = [item for item in candidates.observations if _key(item.text) not in said]
+        said = {key_of(proof.quote) for item in self.chosen for proof in item.proofs}
+        fresh = [item for item in candidates.observations if key_of(item.text) not in said]
         ordered = clauses_first(spread(fresh), len(self._query.clauses))
         taken |= self._fill("observations", ordered, 1.0, reserve)
         answered = list(self.chosen)
         self._fill("profile", standing, PROFILE_SHARE)
-        shown = {_key(item.text) for item in answered}
+        shown = {key_of(item.text) for item in answered}
         episodes = [
             item
             for item in candidates.episodes
-            if not all(_key(proof.quote) in shown for proof in item.proofs)
+            if not all(key_of(proof.quote) in shown for proof in item.proofs)
         ]
         self._fill("episodes", episodes, EPISODES_SHARE)
         self.chosen = answered + [item for item in self.chosen if item.plane == "episode"]
@@ -194,10 +183,10 @@ class Selection:
         self, answered: Sequence[Item], around: Callable[[Item], Iterable[Item]], taken: set[str]
     ) -> None:
         hits = [item for item in answered if item.plane == "observation"]
-        said = {_key(item.text) for item in answered}
+        said = {key_of(item.text) for item in answered}
         for hit in hits[:_NEIGHBOURS_OF]:
             for item in around(hit):
-                if item.ref not in taken and _key(item.text) not in said:
+                if item.ref not in taken and key_of(item.text) not in said:
                     taken.add(item.ref)
                     limit = int(self._budget * _EXCERPT_SHARE)
                     self._builder.add("observations", self._fitted(item, limit), limit)
@@ -214,90 +203,5 @@ def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
     return first + [item for item in items if item not in first]
 
 
-def collapse(items: Sequence[Item]) -> list[Item]:
-    """Join near-duplicates onto the best of them, which keeps their count."""
-    kept: list[Item] = []
-    by_key: dict[str, Item] = {}
-    # Only what has the same numbers and is long enough can be nearly the same.
-    long: dict[str, list[tuple[Item, _Print]]] = {}
-    for item in items:
-        own = _print_of(item.text)
-        rivals = long.setdefault(own.digits, [])
-        same = by_key.get(own.key)
-        if same is None and len(own.key) >= _LEAST_ALIKE_CHARACTERS:
-            same = next((one for one, other in rivals if _alike(own, other)), None)
-        if same is not None:
-            same.duplicates += 1
-            continue
-        kept.append(item)
-        by_key[own.key] = item
-        if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
-            rivals.append((item, own))
-    return kept
-
-
-def spread(items: Sequence[Item]) -> list[Item]:
-    """Order items by score, each further one of a source counting a little less."""
-    seen: dict[str | None, int] = {}
-    # A score only falls while it waits, so the top of the heap is recounted before it is taken.
-    waiting = [(-item.score, -item.score, place) for place, item in enumerate(items)]
-    heapify(waiting)
-    ordered: list[Item] = []
-    while waiting:
-        counted, own, place = heappop(waiting)
-        item = items[place]
-        current = own * max(_LEAST_SPREAD, _SPREAD ** seen.get(item.group, 0))
-        if current > counted:
-            heappush(waiting, (current, own, place))
-            continue
-        seen[item.group] = seen.get(item.group, 0) + 1
-        ordered.append(item)
-    return ordered
-
-
 def _conflicted(items: Iterable[Item], wanted: bool) -> list[Item]:
     return [item for item in items if (item.status == "conflicted") == wanted]
-
-
-def _key(text: str) -> str:
-    return " ".join(_WORDS.findall(fold(text)))
-
-
-class _Print(NamedTuple):
-    key: str
-    digits: str
-    shingles: frozenset[str]
-
-
-def _print_of(text: str) -> _Print:
-    key = _key(text)
-    places = range(max(1, len(key) - _SHINGLE + 1))
-    return _Print(
-        key,
-        "".join(_DIGITS.findall(key)),
-        frozenset(key[at : at + _SHINGLE] for at in places),
-    )
-
-
-def _shows_the_same(one: Item, other: Item, groups: Mapping[str, str]) -> bool:
-    group = groups.get(one.asset or "")
-    return (
-        group is not None
-        and one.asset != other.asset
-        and one.kind == other.kind
-        and groups.get(other.asset or "") == group
-    )
-
-
-def _share(one: _Print, other: _Print) -> float:
-    shared = len(one.shingles & other.shingles)
-    return shared / max(1, len(one.shingles | other.shingles))
-
-
-def _alike(one: _Print, other: _Print) -> bool:
-    """Compare what two texts are made of."""
-    small, large = sorted((len(one.shingles), len(other.shingles)))
-    if small < _ALIKE * large:
-        return False
-    shared = len(one.shingles & other.shingles)
-    return shared >= _ALIKE * (small + large - shared)

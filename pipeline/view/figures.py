@@ -11,6 +11,8 @@ from muniment.pipeline.view.words import Words, clock, when
 _LABEL_CHARACTERS = 160
 _CORNERS = ("x", "y", "w", "h")
 _CONTEXT_CHARACTERS = 400
+# A share of the sides that a frame stands off by, so that it does not cover small letters.
+_MARGIN = 0.004
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ def _frames(locator: Mapping[str, Any], width: int, height: int) -> Markup:
     if box is None or any(box.get(side) is None for side in _CORNERS):
         return Markup("")
     x, y, w, h = (float(box[side]) for side in _CORNERS)
-    corners = box.get("quad") or ((x, y), (x + w, y), (x + w, y + h), (x, y + h))
+    left, top = max(0.0, x - _MARGIN), max(0.0, y - _MARGIN)
+    right, bottom = min(1.0, x + w + _MARGIN), min(1.0, y + h + _MARGIN)
+    corners = box.get("quad") or ((left, top), (right, top), (right, bottom), (left, bottom))
     points = " ".join(f"{across * width:.5g},{down * height:.5g}" for across, down in corners)
     one = tag("polygon", {"class": "frame", "points": points})
     return join(one, one)

@@ -44,8 +44,8 @@ figcaption { margin-bottom: .5rem; }
   min-width: 4rem; min-height: 3rem; }
 .picture img, .picture > svg { max-width: 100%; max-height: 34rem; height: auto; width: auto; }
 .picture .over { position: absolute; inset: 0; width: 100%; height: 100%; max-height: none; }
-.frame { fill: none; stroke: #fff; stroke-width: 6; vector-effect: non-scaling-stroke; }
-.frame + .frame { stroke: var(--box); stroke-width: 3; }
+.frame { fill: none; stroke: #fff; stroke-width: 4; vector-effect: non-scaling-stroke; }
+.frame + .frame { stroke: var(--box); stroke-width: 2; }
 .defs { position: absolute; width: 0; height: 0; }
 video, audio { max-width: 100%; width: 34rem; display: block; }
 video { background: #000; border-radius: .3rem; max-height: 24rem; }
@@ -63,7 +63,7 @@ footer { margin: 2rem auto 3rem; font-size: .9rem; color: var(--soft); }
 @media print { :root { --paper: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #bbb;
     --mark: #ffef9e; --markink: #000; --mine: #fff; }
   nav, .skip, video, audio, form, details { display: none; } h2, h3 { break-after: avoid; }
-  figure, .talk li { break-inside: avoid; } .picture img, .picture > svg { max-height: 20cm; }
+  figure, .talk li { break-inside: avoid; } .picture img, .picture > svg { max-height: 13cm; }
   body { font-size: 10.5pt; } }
 """
 

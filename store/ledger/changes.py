@@ -16,6 +16,10 @@ FOLLOWED = (
 )  # fmt: skip
 
 
+# From so many places in one run on, the run between them is read in one go.
+_DENSE = 32
+
+
 class Neighbour(NamedTuple):
     """An observation beside another one, in the order of its thread or asset."""
 
@@ -150,10 +154,13 @@ class Changes:
         return found
 
     def _in_run(self, run: _Run, places: list[tuple[Any, ...]], reach: int) -> dict[int, Around]:
+        if len(places) < _DENSE:
+            return {
+                place[-1]: self._beside(run.where, run.values, run.order, place, reach)
+                for place in places
+            }
         first, last = places[0], places[-1]
         before = self._beside(run.where, run.values, run.order, first, reach)
-        if len(places) == 1:
-            return {first[-1]: before}
         after = self._beside(run.where, run.values, run.order, last, reach)
         rows = self._database.execute(
             f"SELECT o.seq, o.id, o.text, o.author, {run.order} FROM observation_live o WHERE "

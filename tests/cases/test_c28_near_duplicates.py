@@ -9,8 +9,8 @@ from support.media import ffmpeg, findings, photo
 
 from muniment.adapters.media.prints import SIDE, picture_digits
 from muniment.adapters.ports import Print
+from muniment.pipeline.recall.diversity import collapse
 from muniment.pipeline.recall.items import Item
-from muniment.pipeline.recall.select import collapse
 from muniment.store.ledger.duplicates import Print as Known
 
 NEAR, OTHER = 0.12, 0.25

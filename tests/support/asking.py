@@ -65,7 +65,9 @@ def _request(query: str, fields: dict[str, Any]) -> Request:
     return Request(query, filters=Filters(**fields), **own)
 
 
-_REQUEST_FIELDS = {"token_budget", "fusion", "semantic", "require", "query_id"}
+_REQUEST_FIELDS = {
+    "token_budget", "fusion", "semantic", "require", "query_id", "coverage_threshold",
+}  # fmt: skip
 
 
 def items(pack: dict[str, Any], section: str | None = None) -> list[dict[str, Any]]:

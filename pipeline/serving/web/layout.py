@@ -45,6 +45,7 @@ dt { color: var(--soft); } dd { margin: 0; }
 table { border-collapse: collapse; margin: .5rem 0; width: 100%; font-size: .92rem; }
 th, td { text-align: start; vertical-align: top; padding: .25rem .7rem .25rem 0;
   border-bottom: 1px solid var(--line); }
+td.number { white-space: nowrap; }
 """
 )
 

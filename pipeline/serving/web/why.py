@@ -56,6 +56,6 @@ def _row(hit: Mapping[str, Any], words: Words) -> Markup:
         "tr", None,
         tag("td", {"dir": "auto"}, tag("a", {"href": address}, shown)),
         tag("td", None, ranks),
-        tag("td", None, str(hit["score"])),
+        tag("td", {"class": "number"}, str(hit["score"])),
         tag("td", None, f"{words(hit['fate'])}: {hit['reason']}"),
     )  # fmt: skip

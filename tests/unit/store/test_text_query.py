@@ -92,3 +92,10 @@ def test_a_question_loads_no_dictionary_of_jieba_and_no_numpy(tmp_path: Path) ->
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+
+
+def test_a_word_of_the_same_root_covers_most_of_another() -> None:
+    query = analyse_query("plumber")
+    assert covered(query, "Northgate Plumbing", {}).weight == 0.8
+    assert covered(query, "a plum tree", {}).weight == 0.0
+    assert covered(analyse_query("painter"), "the paint is dry", {}).weight == 0.8

@@ -66,3 +66,10 @@ def test_missing_words_are_named_as_they_were_asked() -> None:
     text = "Which invoices did 张三 dispute?"
 
     assert as_asked(text, ["disput", "invoic", "张三"]) == ["invoices", "dispute", "张三"]
+
+
+@pytest.mark.parametrize("text", ["Where is Doctor Harper's clinic?", "Where is Dr. Harper?"])
+def test_a_title_before_a_name_need_not_come_back(text: str) -> None:
+    query = understand(text, NOW)
+    assert query.frame & {"doctor", "dr"}
+    assert "harper" in query.names

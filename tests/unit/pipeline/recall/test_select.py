@@ -1,8 +1,8 @@
 from support.asking import Asker, items
 from support.stores import Line, TinyStore
 
+from muniment.pipeline.recall.diversity import collapse, spread
 from muniment.pipeline.recall.items import Item
-from muniment.pipeline.recall.select import collapse, spread
 
 
 def item(text: str, score: float = 1.0, group: str = "g") -> Item:

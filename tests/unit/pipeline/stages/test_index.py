@@ -12,6 +12,7 @@ from muniment.store import locks
 from muniment.store.errors import LockedError
 from muniment.store.index.documents import Filters
 from muniment.store.index.generation import Generations
+from muniment.store.ledger.changes import Changes
 from muniment.store.records import Producer
 
 
@@ -277,3 +278,48 @@ def _refuse(number: int) -> None:
 
 def _interrupt() -> None:
     raise KeyboardInterrupt
+
+
+def test_an_episode_of_one_observation_is_indexed_when_it_grows(
+    store: TinyStore, asker: Asker
+) -> None:
+    first, second = store.notes(["a heron", "a mill"])
+    store.episode([first], title="Birds")
+    assert asker.refresh().indexed == 2
+    assert asker.search("birds", kinds=("episode",)) == []
+
+    store.episode([first, second], title="Birds")
+    asker.refresh()
+
+    assert len(asker.search("birds", kinds=("episode",))) == 1
+
+
+def test_a_new_neighbour_costs_no_vector_of_those_beside_it(store: TinyStore, asker: Asker) -> None:
+    embedder = Lengths()
+    chat(store, "chat.txt", ["one heron", "two herons"])
+    refresh(store.ledger, store.paths.index, asker.cache, embedder=embedder)
+    given = len(embedder.given)
+    chat(store, "more.txt", ["a mill"], start=2)
+
+    done = refresh(store.ledger, store.paths.index, asker.cache, embedder=embedder)
+
+    assert (done.embedded, done.without_vectors) == (1, 0)
+    assert embedder.given[given:] == ["Ann: a mill"]
+    assert "two herons" in asker.texts("mill")
+
+
+def test_neighbours_read_at_once_are_those_read_one_by_one(store: TinyStore) -> None:
+    changes = Changes(store.ledger.database)
+    chat(store, "chat.txt", [f"message {number}" for number in range(45)])
+    store.chat([("Ann", f"undated {number}", None) for number in range(5)], name="u.txt",
+               thread="undated")  # fmt: skip
+    store.file("lines.txt", [Line(f"line {number}") for number in range(4)])
+    store.note("alone")
+    numbers = changes.observations_after(0, 100)
+
+    many = changes.around_many(numbers, 2, 6)
+
+    assert many == {
+        number: changes.around(number, 2 if place < 50 else 6)
+        for place, number in enumerate(numbers)
+    }

@@ -50,7 +50,7 @@ def test_a_search_shows_the_pack_with_its_evidence(client: TestClient, album: Al
     assert "2047" in image["alt"]
     first, again = parsed.of("polygon")
     assert first == again
-    assert first["points"].split()[0] == "0.25,0.5"
+    assert first["points"].split()[0] == "0.246,0.496"
     assert "Why this result?" in parsed.words
 
 
