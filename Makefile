@@ -18,7 +18,7 @@ demo: setup  ## take the samples through the whole flow and recall from them, of
 	@$(BIN)/muniment demo
 
 test: setup  ## run the tests; ARGS="tests/unit -k words" narrows them
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: setup  ## check style, format, types and the direction of imports
 	$(BIN)/ruff check .

@@ -4,11 +4,13 @@
 first lines of the commands stand in a table here, the commands in files of their own.
 """
 
+import errno
 import functools
 import importlib
 import os
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
@@ -179,7 +181,7 @@ def main() -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run one command in this process; return its exit code."""
     try:
-        result = cli.main(args=arguments, prog_name="muniment", standalone_mode=False)
+        result = _invoke(arguments)
     except BrokenPipeError:
         raise
     except click.exceptions.Exit as exit_:
@@ -189,6 +191,14 @@ def run(arguments: list[str]) -> int:
             raise
         return _say(_fault(error), as_json=_asked("json", arguments))
     return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _invoke(arguments: list[str]) -> Any:
+    """Run a command without click's own ending, which takes a closed pipe for a failure."""
+    if "_MUNIMENT_COMPLETE" in os.environ:
+        return cli.main(args=arguments, prog_name="muniment", standalone_mode=False)
+    with cli.make_context("muniment", list(arguments)) as context:
+        return cli.invoke(context)
 
 
 def _asked(flag: str, arguments: list[str]) -> bool:
@@ -228,6 +238,13 @@ def _(error: click.ClickException) -> Fault:
 
 
 @_fault.register
+def _(error: OSError) -> Fault:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return Fault(ExitCode.NO_SPACE, "no_space", "no space left where the answer goes")
+    return _fault.dispatch(Exception)(error)
+
+
+@_fault.register
 def _(error: MemoryError) -> Fault:
     return Fault(ExitCode.FAILED, "memory", "not enough memory")
 
@@ -260,6 +277,9 @@ def _say(fault: Fault, *, as_json: bool) -> int:
 
 def _harden_streams() -> None:
     """Write UTF-8 in any locale; what can't be encoded is escaped, never a crash."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we began: say it to nobody
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

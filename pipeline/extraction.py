@@ -20,6 +20,8 @@ def extract_to(ledger: "Ledger", ref: Ref, target: str, workspace: "Workspace") 
     path = Path(target).absolute()
     if workspace.root.path in path.parents:
         raise UsageError("what is extracted goes outside the root", path=target)
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError("there is no such place for a file", path=target)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".muniment-") as scratch:
         made = Path(scratch) / "extracted"
         media_type = _extract(ledger, ref, made, Path(scratch))

@@ -49,6 +49,9 @@ def perform(session: Session, orders: Orders) -> tuple[Tally, ExitCode]:
             _plan(run, orders)
             tally.standing_failures = ledger.attempts.standing_failures()
         return tally, tally.exit_code
+    if "register" not in orders.stages:
+        with workspace.reading():
+            pass  # a stage by itself works on what is there; it makes no store
     with workspace.writing() as ledger, scratch(workspace.root, workspace.scope) as folder:
         run = _run(session, ledger, tally, orders, folder)
         with _recorded(run, orders.command):

@@ -10,6 +10,7 @@ from muniment.pipeline.flow import embedder_of
 from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
+from muniment.pipeline.recall.tokens import Counter, counter_of, estimate
 from muniment.pipeline.stages.index import open_live, refresh
 from muniment.store.access import touch
 from muniment.store.index.documents import IndexDamageError
@@ -37,6 +38,7 @@ class Reading:
     cache: "Path"
     embedder: "Embedder | None"
     notes: list[str]
+    count: Counter = estimate
 
     def recall(self, request: Request) -> tuple[dict[str, Any], str]:
         """Return the pack of a request, and the same as Markdown."""
@@ -68,13 +70,14 @@ class Reading:
 def reading(session: "Session", *, semantic: bool) -> Iterator[Reading]:
     """Open the scope with its index brought up to date."""
     workspace = session.workspace()
+    count = counter_of(session.settings["tokenizer"])
     with workspace.reading() as ledger:
         embedder = embedder_of(session) if semantic else None
         index, notes = open_followed(
             ledger, workspace.cache, embedder, wait_seconds=session.settings["lock_wait"]
         )
         try:
-            yield Reading(ledger, index, workspace.cache, embedder, notes)
+            yield Reading(ledger, index, workspace.cache, embedder, notes, count)
         finally:
             index.close()
 
@@ -130,6 +133,12 @@ def _recalled(pack: dict[str, Any]) -> Iterator[str]:
             yield item["ref"].removeprefix("record:").partition("@")[0]
 
 
+def asked_of(session: "Session", query: str, asked: Mapping[str, Any]) -> Request:
+    """Turn a command's options, and the settings behind them, into a request."""
+    threshold = session.settings["coverage_threshold"]
+    return request_of(query, {"coverage_threshold": threshold, **asked})
+
+
 def named(request: Request, query_id: str | None, query: str) -> Request:
     """Return the same request for another query."""
     return replace(request, query=query, query_id=query_id)
@@ -141,6 +150,6 @@ def _instant(text: str | None, *, end: bool = False) -> str | None:
 
 def answer(session: "Session", query: str, asked: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the pack of a question, and the same as Markdown."""
-    request = request_of(query, asked)
+    request = asked_of(session, query, asked)
     with reading(session, semantic=request.semantic == "on") as opened:
         return opened.recall(request)

@@ -31,6 +31,8 @@ class Ref(NamedTuple):
 
 def resolve(ledger: Ledger, text: str) -> Ref:
     """Return what a reference names; raise ``NotFoundError`` when nothing, or not one thing."""
+    if not text:
+        raise UsageError("a reference is missing", hint="use kind:id, sha256:... or a path")
     kind, _, rest = text.partition(":")
     if _DIGEST.fullmatch(text):
         return Ref("asset", text)

@@ -11,6 +11,7 @@ from muniment.pipeline.recall.request import instant
 from muniment.pipeline.stages.propose import Proposals
 from muniment.pipeline.statements import add_statement, statement_observation, statement_passage
 from muniment.store.errors import UsageError
+from muniment.store.ids import storable
 from muniment.store.ledger import Ledger
 from muniment.store.records import Moment, Observation
 
@@ -32,7 +33,7 @@ class Statement:
 
 def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str, Any]:
     """Keep a statement; one that is kept already changes nothing and says so."""
-    text = statement.text.strip()
+    text = storable(statement.text).strip()
     if not text or len(text) > MOST_CHARACTERS:
         raise UsageError(
             "nothing to remember" if not text else "too long to be one statement",
@@ -47,12 +48,14 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
         known = _document(ledger, observation, "known")
         if known["records"]:
             return known
+        said_before = ledger.evidence.get(observation.id) is not None
         with ledger.unit():
             add_statement(ledger, observation, "remember")
             passage = statement_passage(observation)
             proposals = Proposals(ledger, Policy())
             proposals.take(_drafts(passage, statement), {observation.id: passage})
-        return _document(ledger, observation, "created")
+        status = "known" if said_before and not proposals.records else "created"
+        return _document(ledger, observation, status)
 
 
 def _document(ledger: Ledger, observation: Observation, status: str) -> dict[str, Any]:
@@ -81,8 +84,8 @@ def _drafts(passage: Passage, statement: Statement) -> Iterator[CandidateDraft]:
         proposer="remember",
         rule="remember",
         subject=USER if statement.key else None,
-        key=statement.key,
-        value=statement.value,
+        key=statement.key and storable(statement.key),
+        value=statement.value and storable(statement.value),
         valid_at=passage.occurred,
         salience=0.8,
         confidence=1.0,

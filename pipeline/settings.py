@@ -47,6 +47,16 @@ OPTIONS: dict[str, Option] = {
     "zone": Option(str, "UTC", "Zone that times without one sort by."),
     "me": Option(list, (), "Names that the user goes by in chats."),
     "languages": Option(list, ("en", "zh"), "Languages to expect, the likeliest first."),
+    "tokenizer": Option(
+        str,
+        None,
+        "A tokenizer.json to count budgets with; an estimate that is never too low if not.",
+    ),
+    "coverage_threshold": Option(
+        float,
+        None,
+        "Share of a question's weight that evidence must hold; 0 answers with anything.",
+    ),
     "cache": Option(str, None, "Directory of what can be made again."),
 }
 

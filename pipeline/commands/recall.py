@@ -61,9 +61,9 @@ def _cold(
 ) -> list[int]:  # fmt: skip
     """Open the store here and answer; return the level that each answer reached."""
     from muniment.pipeline.agent.working import pack_of
-    from muniment.pipeline.recalling import named, reading, request_of
+    from muniment.pipeline.recalling import asked_of, named, reading
 
-    requests = [named(request_of(text, asked), key, text) for key, text in texts]
+    requests = [named(asked_of(session, text, asked), key, text) for key, text in texts]
     with reading(session, semantic=asked["semantic"] is True) as opened:
         if many:
             return _many(opened, requests, session.output, form)

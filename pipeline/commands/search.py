@@ -31,9 +31,9 @@ def search(
     standard input.
     """
     from muniment.pipeline.output import to_json, write
-    from muniment.pipeline.recalling import named, reading, request_of
+    from muniment.pipeline.recalling import asked_of, named, reading
 
-    requests = [named(request_of(text, asked), key, text)
+    requests = [named(asked_of(session, text, asked), key, text)
                 for key, text in queries_of(query, queries_from)]  # fmt: skip
     found: list[dict[str, Any]] = []
     count = 0
@@ -62,11 +62,11 @@ def search(
 def explain(session: Session, query: str, limit: int, **asked: Any) -> None:
     """Show every signal's rank, score and part in each hit, and why others were left out."""
     from muniment.pipeline.recall.explain import as_text
-    from muniment.pipeline.recalling import reading, request_of
+    from muniment.pipeline.recalling import asked_of, reading
 
     if query == "-":
         query = sys.stdin.read()
-    request = request_of(query, asked)
+    request = asked_of(session, query, asked)
     with reading(session, semantic=request.semantic == "on") as opened:
         document = opened.explain(request, limit)
     session.output.answer(document, as_text(document))

@@ -216,7 +216,7 @@ def _counts(rule: Rule | None, made: Made, passage: Passage, basis: "Basis") -> 
         return False
     if made.key in keys.NAMING and not made.instructed:
         return False
-    to_assistant = rule is None or rule.to_assistant
+    to_assistant = rule is not None and rule.to_assistant
     return passage.role == "user" or (passage.kind == "message" and not to_assistant)
 
 

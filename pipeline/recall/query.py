@@ -47,6 +47,7 @@ _FRAME = re.compile(
 )
 # A title before a name is written in many ways.
 _TITLE = re.compile(r"\b(?:[Mm]rs?|[Mm]s|[Mm]iss|[Dd]r|[Dd]octor|[Pp]rof(?:essor)?)\b(?=\.? [A-Z])")
+_TITLE_STOP = re.compile(r"(?<=\b(?:Mr|Ms|Dr|St))\.|(?<=\bMrs)\.|(?<=\bProf)\.")
 _HAN = re.compile("[\u3400-\u9fff]")
 _CLAUSE_END = re.compile(r"[,;?!，、；。？！\n]+|\.(?=\s|$)")
 _MOST_CLAUSES = 12
@@ -146,6 +147,7 @@ def _bounded(pattern: str) -> str:
 
 def _names(text: str) -> frozenset[str]:
     """Return the units that look like names: capitals inside a sentence, numbers, identifiers."""
+    text = _TITLE_STOP.sub("", text)
     found = re.findall(r"(?<=[^.!?。！？\s] )[\"“(]?([A-Z][\w'-]*)|(\d[\w.:/-]*)", text)
     words = " ".join(first or second for first, second in found)
     if not words:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+from muniment.store.errors import MissingToolError, UsageError
+
 Counter: TypeAlias = Callable[[str], int]
 # An estimate of one token at least for every four characters keeps the bound on characters, too.
 CHARACTERS_A_TOKEN = 4
@@ -22,3 +24,25 @@ def estimate(text: str) -> int:
 
 def _ascii_in(text: str) -> set[str]:
     return {character for character in set(text) if character.isascii()}
+
+
+def counter_of(tokenizer: str | None) -> Counter:
+    """Return the counter of a ``tokenizer.json``, the estimate when none is named.
+
+    Raises ``UsageError`` for a file that is none, ``MissingToolError`` without the library.
+    """
+    if tokenizer is None:
+        return estimate
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingToolError(
+            "counting tokens exactly needs the tokenizers package", hint="pip install tokenizers"
+        ) from error
+    try:
+        model = Tokenizer.from_file(tokenizer)
+    except Exception as error:  # the library raises nothing narrower
+        raise UsageError(
+            "the tokenizer can't be read", code="bad_config", path=tokenizer
+        ) from error
+    return lambda text: len(model.encode(text, add_special_tokens=False).ids)

@@ -1,6 +1,7 @@
 from support.asking import Asker, items
 from support.stores import Line, TinyStore
 
+from muniment.store.ledger.changes import Changes
 from muniment.store.records import BboxLocator, PageLocator
 
 LETTER = (
@@ -29,11 +30,15 @@ def test_the_words_of_a_question_may_stand_in_several_lines_of_a_page(
     assert "Northgate Plumbing" in shown
 
 
-def test_another_page_is_other_evidence(store: TinyStore, asker: Asker) -> None:
-    scan(store, ("Northgate Bakery", "open daily"), page=1, name="a.pdf")
-    scan(store, ("Ledger", "Invoice number INV-20417"), page=1, name="b.pdf")
+def test_another_page_is_other_evidence(store: TinyStore) -> None:
+    lines = [Line(text, kind="ocr", locator=PageLocator(page=page), origin="media")
+             for page, text in ((1, "one"), (1, "two"), (2, "three"))]  # fmt: skip
+    first, second, third = store.file("scan.pdf", lines)
+    numbers = {row.id: row.seq for row in store.ledger.evidence.live("1")}
+    changes = Changes(store.ledger.database)
 
-    assert asker.recall("What is the invoice number of the bakery?")["coverage"] == "none"
+    assert changes.at_place(numbers[first], 10) == [second]
+    assert changes.at_place(numbers[third], 10) == []
 
 
 def test_what_stands_on_one_picture_is_judged_together(store: TinyStore, asker: Asker) -> None:
