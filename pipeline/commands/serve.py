@@ -64,7 +64,7 @@ def _over_http(
     from muniment.pipeline.serving.runtime import runtime_file
 
     workspace = session.workspace()
-    default = runtime_file(workspace.root.path, workspace.scope, "mcp-token")
+    default = runtime_file(workspace.root.path, workspace.scope, "mcp-token", make=True)
     path = Path(token_file) if token_file else default
     token = token_of(path)
     session.output.note(f"http://127.0.0.1:{port}/mcp, token in {path}")

@@ -41,7 +41,7 @@ class Door(socketserver.ThreadingUnixStreamServer):
     def __init__(self, tools: "Tools") -> None:
         self._tools = tools
         workspace = tools.warm.workspace
-        self.path = runtime_file(workspace.root.path, workspace.scope, SOCKET)
+        self.path = runtime_file(workspace.root.path, workspace.scope, SOCKET, make=True)
         if is_served(self.path):
             raise LockedError("another process serves this scope", path=str(self.path))
         self.path.unlink(missing_ok=True)  # what a process that was killed left behind

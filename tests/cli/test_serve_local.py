@@ -29,7 +29,7 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agent:
 
 @contextlib.contextmanager
 def served(agent: Agent) -> Iterator[Path]:
-    path = runtime_file(agent.root, Scope(), resident.SOCKET)
+    path = runtime_file(agent.root, Scope(), resident.SOCKET, make=True)
     process = subprocess.Popen(
         [SCRIPT, "--root", agent.root, "-q", "serve", "local"], stdin=subprocess.DEVNULL
     )
@@ -81,7 +81,7 @@ def test_the_answer_is_the_same_with_and_without_it(
 
 
 def test_a_socket_that_nobody_listens_at_is_no_obstacle(agent: Agent) -> None:
-    path = runtime_file(agent.root, Scope(), resident.SOCKET)
+    path = runtime_file(agent.root, Scope(), resident.SOCKET, make=True)
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
 
@@ -95,5 +95,5 @@ def test_a_runtime_folder_that_others_may_enter_is_not_used(tmp_path: Path, agen
     (tmp_path / "muniment").chmod(0o755)
 
     with pytest.raises(PermissionError):
-        runtime_file(agent.root, Scope(), resident.SOCKET)
+        runtime_file(agent.root, Scope(), resident.SOCKET, make=True)
     assert agent.recall("what am I allergic to?")["coverage"] == "supported"

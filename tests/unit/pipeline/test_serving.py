@@ -56,9 +56,9 @@ def test_a_token_file_that_can_not_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_the_runtime_file_is_named_after_root_and_scope(tmp_path: Path) -> None:
-    here = runtime_file(tmp_path / "a", Scope(), "sock")
+    here = runtime_file(tmp_path / "a", Scope(), "sock", make=True)
 
-    assert here == runtime_file(tmp_path / "a", Scope(), "sock")
+    assert here == runtime_file(tmp_path / "a", Scope(), "sock", make=True)
     assert here != runtime_file(tmp_path / "b", Scope(), "sock")
     assert here != runtime_file(tmp_path / "a", Scope(user="other"), "sock")
     assert len(str(Path("/tmp/muniment-1000") / here.name)) < 100
@@ -70,7 +70,7 @@ def test_without_a_runtime_directory_the_temporary_one_holds_a_private_folder(
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
 
-    path = runtime_file(tmp_path / "a", Scope(), "sock")
+    path = runtime_file(tmp_path / "a", Scope(), "sock", make=True)
 
     assert path.parent.parent == tmp_path
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
