@@ -33,8 +33,8 @@ format: setup  ## rewrite the code in the project's format
 bench: setup  ## measure the costs that the documentation promises; ARGS="--growth" for more
 	$(BIN)/python tests/bench/measure.py $(ARGS)
 
-bench-recall: setup  ## measure retrieval on public sets beside the checkout
-	$(BIN)/python tests/bench/bench_recall.py $(ARGS)
+bench-recall: setup  ## measure ranking and coverage on public sets beside the checkout; ARGS="--embed --fit"
+	$(BIN)/python tests/bench/bench_recall.py --coverage --json build/bench-recall.json $(ARGS)
 
 corpus: setup  ## ingest the public files beside the checkout, twice
 	$(BIN)/python tests/bench/corpus.py $(ARGS)

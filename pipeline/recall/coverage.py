@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # replaces those that stand for "in part".
 SUPPORTED_SHARE = 0.6
 PARTIAL_SHARE = 0.38
-# A long text holds a part of any question's words by chance.
-PARTIAL_SHARE_OF_LONG = 0.52
+# A long Chinese text holds a part of any question by chance: short words stand inside others.
+PARTIAL_SHARE_OF_LONG_HAN = 0.52
 LONG_CHARACTERS = 300
 # In a store of a few notes every word is rare, so a share of them says less.
 PARTIAL_SHARE_OF_FEW = 0.5
@@ -76,13 +76,15 @@ class Scale:
     weights: Mapping[str, float]
     strangers: frozenset[str]
     few: float = 0.0
+    is_han: bool = False
     threshold: float | None = None
 
     def needed(self, characters: int) -> float:
         """Return the share that a text of this length must hold to answer in part."""
         if self.threshold is not None:
             return self.threshold
-        least = PARTIAL_SHARE if characters < LONG_CHARACTERS else PARTIAL_SHARE_OF_LONG
+        is_long = self.is_han and characters >= LONG_CHARACTERS
+        least = PARTIAL_SHARE_OF_LONG_HAN if is_long else PARTIAL_SHARE
         return least + self.few * max(0.0, PARTIAL_SHARE_OF_FEW - least)
 
 
@@ -120,7 +122,8 @@ def scale_of(
             weight = max(weight, _LEAST_NAME_WEIGHT)
             strangers |= {unit.text} if is_stranger and unit.text not in query.frame else set()
         weights[unit.text] = weight
-    return Scale(weights, frozenset(strangers), _few(documents), threshold)
+    is_han = query.language == "zh"
+    return Scale(weights, frozenset(strangers), _few(documents), is_han, threshold)
 
 
 def _few(documents: int) -> float:

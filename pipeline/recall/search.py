@@ -58,6 +58,8 @@ def find(
     if assets is not None and not assets:
         return found
     for plane in PLANES:
+        if plane != "observation" and not index.holds(plane):
+            continue
         narrow = _narrowed(plane, request, query, assets)
         if narrow is not None:
             found.hits[plane] = _plane(index, query, request, narrow, (plane, now, nearest, found))

@@ -86,6 +86,11 @@ class Hit(NamedTuple):
         return self.row.kind
 
 
+def in_order(hit: Hit) -> tuple[bool, float, int, str]:
+    """Return what hits are sorted by: exact ones, then scores, then their place in the ledger."""
+    return not hit.exact, -hit.score, hit.row.seq, hit.row.ref
+
+
 class Filters(NamedTuple):
     """What a document must meet; empty fields ask nothing.
 

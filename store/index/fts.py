@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from muniment.store.database import number
 from muniment.store.index import match, statements
-from muniment.store.index.documents import Document, Filters, Hit, Row
+from muniment.store.index.documents import Document, Filters, Hit, Row, in_order
 from muniment.store.index.schema import VIEWS, index_errors, open_index
 
 if TYPE_CHECKING:
@@ -166,9 +166,10 @@ class TextIndex:
         with index_errors(self.path):
             ask = (limit, filters, weights)
             chosen = match.choose(query.terms, self.count(), self._frequency)
-            found = self._ranked(match.any_of(query, chosen.rare), *ask)
             if chosen.common:
-                found = self._with_common(query, chosen, found, ask)
+                found = self._with_common(query, chosen, ask)
+            else:
+                found = self._ranked(match.any_of(query, chosen.rare), *ask)
             if query.exact:
                 whole = self._ranked(match.all_phrases(query), *ask)
                 exact = {row.rowid for row, _ in whole}
@@ -178,7 +179,7 @@ class TextIndex:
         best: dict[int, Hit] = {}
         for row, score in sorted(found, key=lambda pair: -pair[1]):
             best.setdefault(row.rowid, Hit(row, score, row.rowid in exact))
-        ordered = sorted(best.values(), key=_order)
+        ordered = sorted(best.values(), key=in_order)
         return ordered[:limit]
 
     def rows(self, rowids: Iterable[int]) -> dict[int, Row]:
@@ -195,6 +196,12 @@ class TextIndex:
         with index_errors(self.path):
             statement = f"SELECT rowid FROM doc WHERE 1{where}"
             return [row[0] for row in self._db.execute(statement, values)]
+
+    def holds(self, kind: str) -> bool:
+        """Tell whether there is any record or episode."""
+        with index_errors(self.path):
+            statement = "SELECT 1 FROM doc WHERE kind = ? AND kind IN ('record', 'episode') LIMIT 1"
+            return self._db.execute(statement, (kind,)).fetchone() is not None
 
     def idf(self, query: "QueryAnalysis") -> dict[str, float]:
         """Return the inverse document frequency of each unit of a question, by its text."""
@@ -221,17 +228,18 @@ class TextIndex:
         self,
         query: "QueryAnalysis",
         chosen: match.Chosen,
-        found: list[tuple[Row, float]],
         ask: tuple[int, Filters | None, Mapping[str, float]],
     ) -> list[tuple[Row, float]]:
-        """Add what holds common words, of the newest documents; of all when they hold too few."""
+        """Rank all terms among the newest documents, the rare ones among all; common ones among
+        all where the newest hold too few.
+        """
         expression = match.any_of(query, [*chosen.rare, *chosen.common])
-        newest = number(self._db, "SELECT max(rowid) FROM doc")
         if chosen.share < 1:
-            more = self._ranked(expression, *ask, after=int(newest * (1 - chosen.share)))
-            if len(more) >= ask[0]:
-                return found + more
-        return found + self._ranked(expression, *ask)
+            newest = number(self._db, "SELECT max(rowid) FROM doc")
+            found = self._ranked(expression, *ask, after=int(newest * (1 - chosen.share)))
+            if len(found) >= ask[0]:
+                return found + self._ranked(match.any_of(query, chosen.rare), *ask)
+        return self._ranked(expression, *ask)
 
     def _ranked(
         self,
@@ -244,6 +252,12 @@ class TextIndex:
     ) -> list[tuple[Row, float]]:
         if not expression:
             return []
+        if filters is not None and filters == Filters(origins=filters.origins) and filters.origins:
+            # Most documents meet it: looking at the found ones costs less than joining all.
+            wide = self._ranked(expression, 2 * limit, None, weights, after=after)
+            kept = [pair for pair in wide if pair[0].origin in filters.origins]
+            if len(kept) >= limit or len(wide) < 2 * limit:
+                return kept
         where, values = match.conditions(filters)
         if after:
             where, values = where + " AND fts.rowid > ?", [*values, after]
@@ -284,7 +298,3 @@ class TextIndex:
             return self._frequency(Term("grams", unit.text, prefix=True))
         tokens = unit.grams or (unit.text,)
         return min(self._frequency(Term(unit.view, token)) for token in tokens)
-
-
-def _order(hit: Hit) -> tuple[bool, float, int, str]:
-    return not hit.exact, -hit.score, hit.row.seq, hit.row.ref

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 # What the engine reads grows with the occurrences of the words looked up, about 2 µs each and with
 # no skipping, so the commonest words of a question are left out once the others cost this much, and
 # where there are no others they are ranked among so many of their newest occurrences.
-MOST_POSTINGS = 40_000
+MOST_POSTINGS = 12_000
 _LEAST_TERMS = 3
 _MOST_TERMS = 64
 _MOST_LOOKED_UP = 256
@@ -27,8 +27,16 @@ _SCOPES = {
 
 def any_of(query: "QueryAnalysis", terms: "Iterable[Term]") -> str:
     """Return the expression of what holds one of the terms or phrases; empty finds nothing."""
+    terms = list(terms)
+    looked_up = {term.token for term in terms}
     parts = [_expression(term.view, (term.token,), term.prefix) for term in terms]
-    parts += [_of_phrase(phrase) for phrase in query.phrases if len(phrase.tokens) > 1]
+    # A phrase costs what its words cost, so it is looked for only where they all are.
+    parts += [
+        _of_phrase(phrase)
+        for phrase in query.phrases
+        if len(phrase.tokens) > 1
+        and (phrase.view != "words" or looked_up.issuperset(phrase.tokens))
+    ]
     return " OR ".join(parts)
 
 
@@ -64,11 +72,11 @@ def choose(terms: "Iterable[Term]", documents: int, frequency: "Callable[[Term],
             break
         rare.append(place)
     common = counted[len(rare) : max(len(rare), _LEAST_TERMS)]
-    left = sum(count for count, _ in common)
+    total = sum(count for count, _ in counted[: len(rare) + len(common)])
     return Chosen(
         [terms[place] for place in sorted(rare[:_MOST_TERMS])],
         [terms[place] for place in sorted(place for _, place in common)],
-        min(1.0, MOST_POSTINGS / max(left, 1)),
+        min(1.0, MOST_POSTINGS / max(total, 1)),
     )
 
 
