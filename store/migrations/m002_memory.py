@@ -2,6 +2,8 @@
 
 import apsw
 
+from muniment.store.migrations.append_only import guard
+
 _TABLES = """
 -- A later candidate that says what a record's version says already: it adds evidence, not a copy.
 CREATE TABLE record_support (
@@ -66,10 +68,4 @@ _APPEND_ONLY = (
 def apply(connection: apsw.Connection) -> None:
     """Create the tables and the triggers that keep them append-only."""
     connection.execute(_TABLES)
-    for table in _APPEND_ONLY:
-        for verb in ("UPDATE", "DELETE"):
-            connection.execute(
-                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"WHEN NOT erasing() BEGIN "
-                f"SELECT RAISE(ABORT, 'the ledger is append-only: {verb} of {table}'); END"
-            )
+    guard(connection, _APPEND_ONLY)

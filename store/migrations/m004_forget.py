@@ -2,6 +2,8 @@
 
 import apsw
 
+from muniment.store.migrations.append_only import guard
+
 _TABLES = """
 -- One forget: a soft one hides its members until they are lifted, a hard one has erased them.
 CREATE TABLE tombstone (
@@ -110,10 +112,4 @@ def apply(connection: apsw.Connection) -> None:
     """Create the tables, the views and the triggers that keep the tables append-only."""
     connection.execute(_TABLES)
     connection.execute(_VIEWS)
-    for table in _APPEND_ONLY:
-        for verb in ("UPDATE", "DELETE"):
-            connection.execute(
-                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"WHEN NOT erasing() BEGIN "
-                f"SELECT RAISE(ABORT, 'the ledger is append-only: {verb} of {table}'); END"
-            )
+    guard(connection, _APPEND_ONLY)

@@ -2,6 +2,8 @@
 
 import apsw
 
+from muniment.store.migrations.append_only import guard
+
 _TABLES = """
 -- ``asset`` is what the link is about, ``other`` what it was found in: the sidecar, the chat, the
 -- other half of a live photo. ``basis`` says why, as JSON.
@@ -35,10 +37,4 @@ _APPEND_ONLY = ("link", "content_print")
 def apply(connection: apsw.Connection) -> None:
     """Create the tables and the triggers that keep them append-only."""
     connection.execute(_TABLES)
-    for table in _APPEND_ONLY:
-        for verb in ("UPDATE", "DELETE"):
-            connection.execute(
-                f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-                f"WHEN NOT erasing() BEGIN "
-                f"SELECT RAISE(ABORT, 'the ledger is append-only: {verb} of {table}'); END"
-            )
+    guard(connection, _APPEND_ONLY)
