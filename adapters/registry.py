@@ -132,17 +132,6 @@ def producer(role: str, models: ModelSettings) -> "Producer":
     return Producer(**identity(_required(role, models), models))
 
 
-def fingerprint_of(producer: "Producer") -> str:
-    """Return the fingerprint of a producer, the same wherever and whenever it is computed."""
-    return digest(
-        producer.adapter,
-        producer.version,
-        producer.role,
-        producer.model,
-        producer.params_hash,
-    )
-
-
 def _required(role: str, models: ModelSettings) -> ModelSpec:
     spec = model_spec(role, models)
     if spec is None:

@@ -2,8 +2,8 @@
 
 A *group key* says which rows can share an episode at all: the messages of a thread, the photos of
 a source, one document. Within a key, only time and place decide. A late arrival therefore changes
-the run of rows around it and nothing else: load the rows of the :func:`touched_runs`, group them,
-and put the drafts in the place of the episodes whose anchors lie in those runs.
+the gap-free run of rows around it and nothing else: group the rows of that run, and put the drafts
+in the place of the episodes whose anchors lie in it.
 """
 
 from collections import defaultdict
@@ -51,23 +51,6 @@ def group_key(row: EpisodeInput) -> GroupKey:
     if kind == "moments" and row.instant is not None:
         return GroupKey(kind, row.source, "")
     return GroupKey(kind, row.source, row.asset)
-
-
-def gap_of(key: GroupKey) -> timedelta | None:
-    """Return the gap in time that splits rows of a key; null when nothing does."""
-    return {"conversation": THREAD_GAP, "moments": MEDIA_GAP}.get(key.kind)
-
-
-def touched_runs(
-    instants: Iterable[str], touched: Iterable[str], gap: timedelta
-) -> list[tuple[str, str]]:
-    """Return the spans (first, last; both included) of the gap-free runs that hold a touched one.
-
-    ``instants`` are all of a key's, the touched ones among them.
-    """
-    wanted = set(touched)
-    runs = _split(sorted(set(instants)), lambda before, after: _apart(before, after, gap))
-    return [(run[0], run[-1]) for run in runs if not wanted.isdisjoint(run)]
 
 
 def group(rows: Iterable[EpisodeInput]) -> list[EpisodeDraft]:

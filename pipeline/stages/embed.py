@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from muniment.pipeline.progress import ProgressLine
     from muniment.store.index.fts import TextIndex
     from muniment.store.ledger import Ledger
-    from muniment.store.records import Producer
 
 BATCH = 64
 # Which vectors a generation holds, as a mark of its text index.
@@ -23,8 +22,8 @@ _CHARACTERS = 2_000
 
 def vectors_of(index: "TextIndex", embedder: "Embedder") -> VectorIndex:
     """Return the vectors that an embedder made for an index."""
-    fingerprint = fingerprint_of(embedder.producer)
-    return VectorIndex(index.path.parent, fingerprint, embedder.dimensions, index)
+    made_by = embedder.producer.fingerprint
+    return VectorIndex(index.path.parent, made_by, embedder.dimensions, index)
 
 
 def vectors_held(index: "TextIndex") -> VectorIndex | None:
@@ -34,12 +33,6 @@ def vectors_held(index: "TextIndex") -> VectorIndex | None:
         return None
     fingerprint, dimensions = json.loads(known)
     return VectorIndex(index.path.parent, fingerprint, dimensions, index)
-
-
-def fingerprint_of(producer: "Producer") -> str:
-    """Return what tells the vectors of one model and its parameters from those of another."""
-    parts = (producer.adapter, producer.version, producer.model, producer.params_hash)
-    return "/".join(parts)
 
 
 def missing_from(index: "TextIndex", vectors: VectorIndex) -> list[int]:
@@ -116,7 +109,7 @@ def _is_same(old: Row, new: Row | None) -> bool:
 
 
 def _remember(index: "TextIndex", embedder: "Embedder") -> None:
-    known = json.dumps([fingerprint_of(embedder.producer), embedder.dimensions])
+    known = json.dumps([embedder.producer.fingerprint, embedder.dimensions])
     if index.get_mark(_MARK, "") != known:
         index.set_mark(_MARK, known)
 

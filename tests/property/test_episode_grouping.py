@@ -4,13 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.pipeline.episode_drafts import EpisodeDraft, EpisodeInput, GroupKey
-from muniment.pipeline.episodes import (
-    gap_of,
-    group,
-    group_key,
-    group_rows,
-    touched_runs,
-)
+from muniment.pipeline.episodes import MEDIA_GAP, THREAD_GAP, group, group_key, group_rows
 from muniment.store.times import utc_text
 
 START = datetime(2026, 5, 6, tzinfo=UTC)
@@ -70,6 +64,20 @@ def test_every_row_is_a_member_of_exactly_one_episode(groups: list[list[EpisodeI
     assert sorted(members) == sorted(row.observation for row in rows)
 
 
+GAPS = {"conversation": THREAD_GAP, "moments": MEDIA_GAP}  # other kinds are never split
+
+
+def touched_runs(instants: list[str], touched: list[str], gap: timedelta) -> list[tuple[str, str]]:
+    """Return the first and last instant of each gap-free run that holds a touched one."""
+    runs: list[list[str]] = []
+    for instant in sorted(set(instants)):
+        parsed = datetime.fromisoformat(instant)
+        if not runs or parsed - datetime.fromisoformat(runs[-1][-1]) > gap:
+            runs.append([])
+        runs[-1].append(instant)
+    return [(run[0], run[-1]) for run in runs if not set(touched).isdisjoint(run)]
+
+
 class Kept:
     """What a stage does with the pure functions: rows and episodes kept, neighbourhoods redone."""
 
@@ -84,7 +92,7 @@ class Kept:
             self._regroup(key, held, [row for row in batch if group_key(row) == key])
 
     def _regroup(self, key: GroupKey, held: list[EpisodeInput], new: list[EpisodeInput]) -> None:
-        gap = gap_of(key)
+        gap = GAPS.get(key.kind)
         if gap is None:
             self._replace(key, held, None)
             return

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from muniment.pipeline.episode_drafts import EpisodeInput
-from muniment.pipeline.episodes import group, group_key, metres_between, overlapping, touched_runs
+from muniment.pipeline.episodes import group, group_key, metres_between, overlapping
 from muniment.store.ids import made
 from muniment.store.times import utc_text
 
@@ -162,13 +162,6 @@ def test_a_late_arrival_that_bridges_two_runs_keeps_the_older_id() -> None:
     (joined,) = group([message("a", 0), message("b", 200), message("c", 400)])
 
     assert joined.id == older.id != newer.id
-
-
-def test_only_the_runs_around_a_late_arrival_need_grouping() -> None:
-    instants = [at(0), at(100), at(500), at(700), at(2000)]
-
-    assert touched_runs(instants, [at(100)], timedelta(hours=4)) == [(at(0), at(100))]
-    assert touched_runs([*instants, at(300)], [at(300)], timedelta(hours=4)) == [(at(0), at(700))]
 
 
 def test_start_end_participants_and_place_are_those_of_the_rows() -> None:
