@@ -71,6 +71,7 @@ def _connect_readonly(path: Path, still: bool) -> apsw.Connection:
 
 def _prepared(connection: apsw.Connection) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_MILLISECONDS)
+    keep_plans(connection)
     connection.create_scalar_function("erasing", _never, 0)
     connection.pragma("foreign_keys", True)
     # Without it, INSERT OR REPLACE would delete rows past the triggers that refuse deletes.
@@ -78,6 +79,15 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
     # Content must not be spilled to files outside the root.
     connection.pragma("temp_store", "memory")
     return connection
+
+
+def keep_plans(connection: apsw.Connection) -> None:
+    """Let a statement be planned once, whatever values it is asked with.
+
+    Otherwise every statement with a bound on a range is planned anew each time it runs, at ten
+    times the cost of running it.
+    """
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 def _name(path: Path) -> str:

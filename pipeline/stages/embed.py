@@ -1,17 +1,16 @@
 """Vectors of what is indexed: newest first, in batches that each count once they are committed."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.stages.documents import embedded_text
-from muniment.store.index.documents import Filters, IndexDamageError, Row
-from muniment.store.index.vectors import VectorIndex
+from muniment.store.index.documents import IndexDamageError, Row
 
 if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
     from muniment.pipeline.progress import ProgressLine
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex, VectorSearch
     from muniment.store.ledger import Ledger
 
 BATCH = 64
@@ -20,34 +19,29 @@ _MARK = "embedder"
 _CHARACTERS = 2_000
 
 
-def vectors_of(index: "TextIndex", embedder: "Embedder") -> VectorIndex:
+def vectors_of(index: "SearchIndex", embedder: "Embedder") -> "VectorSearch":
     """Return the vectors that an embedder made for an index."""
     made_by = embedder.producer.fingerprint
-    return VectorIndex(index.path.parent, made_by, embedder.dimensions, index)
+    return index.vectors(made_by, embedder.dimensions)
 
 
-def vectors_held(index: "TextIndex") -> VectorIndex | None:
+def vectors_held(index: "SearchIndex") -> "VectorSearch | None":
     """Return the vectors that an index holds, whoever made them."""
     known = str(index.get_mark(_MARK, ""))
     if not known:
         return None
     fingerprint, dimensions = json.loads(known)
-    return VectorIndex(index.path.parent, fingerprint, dimensions, index)
-
-
-def missing_from(index: "TextIndex", vectors: VectorIndex) -> list[int]:
-    """Return the numbers of documents without a vector, newest first."""
-    held = set(vectors.rowids().tolist())
-    return sorted((one for one in index.matching(Filters()) if one not in held), reverse=True)
+    return index.vectors(fingerprint, dimensions)
 
 
 def embed_missing(
     ledger: "Ledger",
-    index: "TextIndex",
+    index: "SearchIndex",
     embedder: "Embedder",
     progress: "ProgressLine | None" = None,
     *,
     most: int | None = None,
+    batch: int = BATCH,
 ) -> tuple[int, int]:
     """Give a vector to each document that lacks one, or to the newest ``most`` of them.
 
@@ -55,36 +49,60 @@ def embed_missing(
     """
     vectors = vectors_of(index, embedder)
     _remember(index, embedder)
-    missing = missing_from(index, vectors)
+    missing = vectors.missing()
     wanted = missing[:most]
     if progress is not None:
         progress.start("embed", len(wanted))
+    tick = (lambda: None) if progress is None else progress.tick
+    waiting: dict[int, list[tuple[int, str]]] = {}
     made = 0
-    for at in range(0, len(wanted), BATCH):
-        batch = wanted[at : at + BATCH]
-        rows = index.rows(batch)
-        pairs = list(_texts(ledger, [rows[number] for number in batch if number in rows]))
-        told = [(number, text) for number, text in pairs if text]
-        if told:
-            matrix = embedder.passages([text for _, text in told])
-            vectors.append((number, row) for (number, _), row in zip(told, matrix, strict=True))
+    for key, matrix in _embedded(embedder, _batches(ledger, index, (wanted, batch), waiting), tick):
+        pairs = waiting.pop(key)
+        told = [number for number, text in pairs if text]
+        vectors.append(zip(told, matrix, strict=True))
         # What says nothing is near nothing: a vector of zeros marks it as done.
         nothing = [0.0] * embedder.dimensions
         vectors.append((number, nothing) for number, text in pairs if not text)
         made += len(pairs)
         if progress is not None:
-            progress.advance(len(rows))
+            progress.advance(len(pairs))
     return made, len(missing) - made
 
 
-def copy_vectors(old: "TextIndex", new: "TextIndex") -> int:
+def _batches(
+    ledger: "Ledger", index: "SearchIndex", wanted_in: tuple[Sequence[int], int],
+    waiting: dict[int, list[tuple[int, str]]],
+) -> Iterator[tuple[int, list[str]]]:  # fmt: skip
+    """Yield (key, what is to be embedded); ``waiting`` keeps the numbers and texts of each."""
+    wanted, size = wanted_in
+    for at in range(0, len(wanted), size):
+        batch = wanted[at : at + size]
+        rows = index.rows(batch)
+        waiting[at] = list(_texts(ledger, [rows[number] for number in batch if number in rows]))
+        yield at, [text for _, text in waiting[at] if text]
+
+
+def _embedded(
+    embedder: "Embedder", batches: Iterable[tuple[int, list[str]]], tick: Callable[[], None]
+) -> Iterator[tuple[int, Iterable[Any]]]:
+    """Yield (key, vectors) of each batch, one after the other here or many at once elsewhere."""
+    from muniment.adapters.ports import BatchEmbedder
+
+    if isinstance(embedder, BatchEmbedder):
+        yield from embedder.passages_of(batches, tick)
+        return
+    for key, texts in batches:
+        yield key, embedder.passages(texts) if texts else []
+
+
+def copy_vectors(old: "SearchIndex", new: "SearchIndex") -> int:
     """Copy the vectors of documents that are the same in both; return how many."""
     known = str(old.get_mark(_MARK, ""))
     if not known:
         return 0
     fingerprint, dimensions = json.loads(known)
-    source = VectorIndex(old.path.parent, fingerprint, dimensions, old)
-    target = VectorIndex(new.path.parent, fingerprint, dimensions, new)
+    source = old.vectors(fingerprint, dimensions)
+    target = new.vectors(fingerprint, dimensions)
     copied = 0
     try:
         for numbers, block in source.blocks():
@@ -108,7 +126,7 @@ def _is_same(old: Row, new: Row | None) -> bool:
     return new is not None and old.seq == new.seq
 
 
-def _remember(index: "TextIndex", embedder: "Embedder") -> None:
+def _remember(index: "SearchIndex", embedder: "Embedder") -> None:
     known = json.dumps([embedder.producer.fingerprint, embedder.dimensions])
     if index.get_mark(_MARK, "") != known:
         index.set_mark(_MARK, known)

@@ -16,16 +16,18 @@ from muniment.pipeline.stages.documents import (
     observation_document,
     record_document,
 )
+from muniment.store.database import number
 from muniment.store.index.documents import Document
 from muniment.store.ledger.changes import FOLLOWED, Around, Changes
 from muniment.store.ledger.lookup import Lookup
 
 if TYPE_CHECKING:
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
     from muniment.store.rows import ObservationRow
 
-BATCH = 500
+# A larger batch writes fewer rows of postings; an interruption costs one.
+BATCH = 4_096
 
 # Mark of the index -> table of the ledger; members also move observations, which has its own mark.
 _EPISODE_MARKS = {"episode_version": "episode_version", "episode_joined": "episode_member"}
@@ -46,11 +48,25 @@ class Counts:
         self.removed += removed
 
 
+def indexable(ledger: "Ledger") -> dict[str, int]:
+    """Count what an index would hold, by kind."""
+    states = ", ".join(f"'{state}'" for state in sorted(SEARCHABLE_STATES))
+    counted = {
+        "observations": "observation_live",
+        "episodes": "episode_now WHERE seq IN (SELECT episode FROM membership)",
+        "records": f"record_now WHERE status IN ({states})",
+    }
+    return {
+        name: number(ledger.database, f"SELECT count(*) FROM {of}")  # noqa: S608 (our own names)
+        for name, of in counted.items()
+    }
+
+
 class Follower:
     """Follows one ledger with one index."""
 
     def __init__(
-        self, ledger: "Ledger", index: "TextIndex", report: Report = lambda _: None
+        self, ledger: "Ledger", index: "SearchIndex", report: Report = lambda _: None
     ) -> None:
         self._ledger = ledger
         self._index = index
@@ -102,6 +118,7 @@ class Follower:
         with self._index.transaction():
             for table in (
                 "coverage", "capture_time", "episode_member", "tombstone_member", "tombstone_lift",
+                "misreading",
             ):  # fmt: skip
                 self._index.set_mark(table, newest[table])
 

@@ -9,20 +9,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from muniment.pipeline.stages.embed import BATCH
 from muniment.pipeline.stages.follow import Follower
 from muniment.store import files, locks
 from muniment.store.errors import LockedError
 from muniment.store.index.documents import IndexDamageError
-from muniment.store.index.generation import Generations, open_text
+from muniment.store.index.generation import FileIndexes
+from muniment.store.index.ports import IndexStore, SearchIndex
 from muniment.store.text.segment import IndexCutter, compile_dictionary, open_dictionary
 
 if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
     from muniment.pipeline.progress import ProgressLine
-    from muniment.store.index.fts import TextIndex
     from muniment.store.ledger import Ledger
+
+# Where an index is: a folder of files, or what another engine keeps.
+Place: TypeAlias = Path | IndexStore
 
 BUSY = "another process is refreshing the index; the answer is from what is indexed so far"
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -48,34 +52,38 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Who makes vectors, and how many at most."""
+    """Who makes vectors, how many at most and how many at once."""
 
     embedder: "Embedder"
     most: int | None = None
+    batch: int = BATCH
 
 
 def refresh(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
-    index_dir: Path,
+    place: Place,
     cache_dir: Path,
     *,
     embedder: "Embedder | None" = None,
     progress: "ProgressLine | None" = None,
     wait_seconds: float = 0.0,
     most_vectors: int | None = None,
+    batch: int = BATCH,
 ) -> Refreshed:
     """Follow the ledger; the cost grows with what is new only.
 
-    ``most_vectors`` bounds how many texts are embedded, for a caller that somebody waits for.
+    ``most_vectors`` bounds how many texts are embedded, for a caller that somebody waits for;
+    ``batch`` is how many at once.
     A missing index is begun, a damaged or outdated one rebuilt. When another process holds the
     lock, or the folder can't be written to, nothing is done and the result says so.
     """
-    if embedder is None and _is_current(ledger, index_dir):
+    indexes = _indexes(place)
+    if embedder is None and _is_current(ledger, indexes):
         return Refreshed()
     try:
-        with _locked(ledger, index_dir, wait_seconds):
-            vectors = None if embedder is None else Vectors(embedder, most=most_vectors)
-            return _refresh(ledger, index_dir, cache_dir, vectors, progress)
+        with _locked(ledger, wait_seconds):
+            vectors = None if embedder is None else Vectors(embedder, most_vectors, batch)
+            return _refresh(ledger, indexes, cache_dir, vectors, progress)
     except LockedError:
         return Refreshed(skipped=BUSY)
     except OSError as error:
@@ -86,7 +94,7 @@ def refresh(  # noqa: PLR0913 (a command hands over this many things)
 
 def rebuild(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
-    index_dir: Path,
+    place: Place,
     cache_dir: Path,
     *,
     embedder: "Embedder | None" = None,
@@ -98,26 +106,30 @@ def rebuild(  # noqa: PLR0913 (a command hands over this many things)
 
     Vectors are copied unless ``embed_again`` asks for new ones.
     """
-    with _locked(ledger, index_dir, wait_seconds):
+    with _locked(ledger, wait_seconds):
         vectors = None if embedder is None else Vectors(embedder)
-        return _rebuild(ledger, index_dir, cache_dir, vectors, progress, copy=not embed_again)
+        return _rebuild(ledger, _indexes(place), cache_dir, vectors, progress, copy=not embed_again)
 
 
-def open_live(index_dir: Path) -> "TextIndex":
+def open_live(place: Place) -> SearchIndex:
     """Open the live generation for reading; raises ``IndexDamageError`` when there is none."""
-    return Generations(index_dir).open_text()
+    return _indexes(place).open()
+
+
+def _indexes(place: Place) -> IndexStore:
+    return FileIndexes(place) if isinstance(place, Path) else place
 
 
 @contextmanager
-def _locked(ledger: "Ledger", index_dir: Path, wait_seconds: float) -> Iterator[None]:
-    files.make_directory(index_dir)
+def _locked(ledger: "Ledger", wait_seconds: float) -> Iterator[None]:
+    files.make_directory(ledger.paths.index)
     with locks.hold(ledger.paths.index_lock, wait_seconds=wait_seconds):
         yield
 
 
-def _is_current(ledger: "Ledger", index_dir: Path) -> bool:
+def _is_current(ledger: "Ledger", indexes: IndexStore) -> bool:
     try:
-        index = open_live(index_dir)
+        index = indexes.open()
     except IndexDamageError:
         return False
     try:
@@ -128,57 +140,56 @@ def _is_current(ledger: "Ledger", index_dir: Path) -> bool:
 
 def _refresh(
     ledger: "Ledger",
-    index_dir: Path,
+    indexes: IndexStore,
     cache_dir: Path,
     vectors: "Vectors | None",
     progress: "ProgressLine | None",
 ) -> Refreshed:
-    generations = Generations(index_dir)
     cutter = _NoticingCutter(cache_dir)
     try:
-        index = generations.open_text(readonly=False, cutter=cutter)
+        index = indexes.open(readonly=False, cutter=cutter)
     except IndexDamageError as error:
         if error.code != "index_missing":
-            return _rebuild(ledger, index_dir, cache_dir, vectors, progress)
+            return _rebuild(ledger, indexes, cache_dir, vectors, progress)
         # An index that never was may be seen while it grows: a cut-short start is then resumed.
-        generation = generations.create()
-        index = open_text(generation, cutter=cutter)
-        generations.promote(generation)
+        index = indexes.create(cutter)
+        indexes.promote(index.generation)
     try:
-        return _fill(ledger, index, cutter, vectors, progress)
+        done = _fill(ledger, index, cutter, vectors, progress)
+        index.settle()
+        return done
     finally:
         index.close()
 
 
 def _rebuild(
     ledger: "Ledger",
-    index_dir: Path,
+    indexes: IndexStore,
     cache_dir: Path,
     vectors: "Vectors | None",
     progress: "ProgressLine | None",
     *,
     copy: bool = True,
 ) -> Refreshed:
-    generations = Generations(index_dir)
     cutter = _NoticingCutter(cache_dir)
-    generation = generations.create()
-    index = open_text(generation, cutter=cutter)
+    index = indexes.create(cutter)
     try:
         counts = _fill(ledger, index, cutter, None, progress)
         if copy:
-            _copy_vectors(generations, index)
+            _copy_vectors(indexes, index)
         if vectors is not None:
             _embed(ledger, index, vectors, counts, progress)
+        index.settle()
     finally:
         index.close()
-    generations.promote(generation)
-    generations.prune()
+    indexes.promote(index.generation)
+    indexes.prune()
     return counts
 
 
 def _fill(
     ledger: "Ledger",
-    index: "TextIndex",
+    index: SearchIndex,
     cutter: "_NoticingCutter",
     vectors: "Vectors | None",
     progress: "ProgressLine | None",
@@ -197,7 +208,7 @@ def _fill(
 
 def _embed(
     ledger: "Ledger",
-    index: "TextIndex",
+    index: SearchIndex,
     vectors: "Vectors",
     counts: Refreshed,
     progress: "ProgressLine | None",
@@ -205,15 +216,15 @@ def _embed(
     from muniment.pipeline.stages.embed import embed_missing
 
     counts.embedded, counts.without_vectors = embed_missing(
-        ledger, index, vectors.embedder, progress, most=vectors.most
+        ledger, index, vectors.embedder, progress, most=vectors.most, batch=vectors.batch
     )
 
 
-def _copy_vectors(generations: Generations, index: "TextIndex") -> None:
+def _copy_vectors(indexes: IndexStore, index: SearchIndex) -> None:
     from muniment.pipeline.stages.embed import copy_vectors
 
     try:
-        old = generations.open_text()
+        old = indexes.open()
     except IndexDamageError:
         return
     try:

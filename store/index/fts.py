@@ -1,4 +1,4 @@
-"""Find documents by their words: SQLite's full-text engine over tokens that our analyser made."""
+"""Find documents by their words: postings and SQLite's full-text engine over our tokens."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,27 +8,19 @@ from typing import TYPE_CHECKING
 
 from muniment.store.database import number
 from muniment.store.index import match, statements
-from muniment.store.index.documents import Document, Filters, Hit, Row, in_order
-from muniment.store.index.schema import VIEWS, index_errors, open_index
+from muniment.store.index.documents import Document, Filters, Hit, Row
+from muniment.store.index.postings import PostingWriter, purge
+from muniment.store.index.schema import index_errors, open_index
+from muniment.store.index.searching import Searcher
+from muniment.store.index.told import WEIGHTS, told_by
 
 if TYPE_CHECKING:
     import apsw
 
-    from muniment.store.text.query import QueryAnalysis, Term, Unit
+    from muniment.store.index.vectors import VectorIndex
+    from muniment.store.text.query import QueryAnalysis
     from muniment.store.text.words import Cutter
 
-# Measured on paragraph retrieval in both languages; see VIEWS for the order.
-WEIGHTS: Mapping[str, float] = {
-    "words": 1.0,
-    "names": 1.0,
-    "grams": 1.0,
-    "cuts": 1.0,
-    "title": 1.0,
-    "context": 0.3,
-}
-
-# Equal scores are put in a fixed order after the engine's cut, so some more are asked for.
-_TIES = 32
 _MOST_VARIABLES = 500
 
 
@@ -44,6 +36,12 @@ class TextIndex:
         self.path = path
         self._cutter = cutter
         self._db: apsw.Connection = open_index(path, readonly=readonly)
+        self._searcher = Searcher(self._db)
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation, never used twice."""
+        return self.path.parent.name
 
     def close(self) -> None:
         """Let the file go."""
@@ -62,6 +60,7 @@ class TextIndex:
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+                self._searcher = Searcher(self._db)  # what it read may never have been
                 raise
             self._db.execute("COMMIT")
 
@@ -73,20 +72,18 @@ class TextIndex:
         with self.transaction():
             execute = self._db.execute
             before = self.count()
+            writer = PostingWriter(self._db)
             for document in documents:
                 values = statements.values_of(document)
-                execute(statements.INSERT, values)
-                if self._db.changes():
-                    number = self._db.last_insert_rowid()
-                    execute(
-                        statements.INSERT_WORDS,
-                        (number, *statements.views_of(document, self._cutter)),
-                    )
-                    added += 1
-                    continue
-                self._replace(document, values)
-                before -= 1
+                told = told_by(document, self._cutter)
+                place = writer.add(told.held, told.tokens)
+                execute(statements.INSERT, (place, *values))
+                if not self._db.changes():
+                    self._replace(document, (place, *values))
+                    before -= 1
+                execute(statements.INSERT_WORDS, (place, *told.views))
                 added += 1
+            writer.flush()
             self.set_mark("documents", before + added)
         return added
 
@@ -96,15 +93,15 @@ class TextIndex:
         A vector belongs to a number, so only what was said anew needs one.
         """
         execute = self._db.execute
-        ((own, told),) = execute("SELECT rowid, told FROM doc WHERE ref = ?", (document.ref,))
+        ((own, place, told),) = execute(
+            "SELECT rowid, place, told FROM doc WHERE ref = ?", (document.ref,)
+        )
         if told != values[-1]:
             self._delete([document.ref])
             execute(statements.INSERT, values)
-            own = self._db.last_insert_rowid()
-            execute(statements.INSERT_WORDS, (own, *statements.views_of(document, self._cutter)))
         else:
-            execute(statements.UPDATE, (*values[1:], own))
-            execute(statements.UPDATE_WORDS, (*statements.views_of(document, self._cutter), own))
+            execute("DELETE FROM fts WHERE rowid = ?", (place,))
+            execute(statements.UPDATE, (values[0], *values[2:], own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""
@@ -113,8 +110,13 @@ class TextIndex:
             self.set_mark("documents", self.count() - removed)
         return removed
 
+    def settle(self) -> None:
+        """Do nothing: what was written is quick to search as it is."""
+
     def compact(self) -> None:
         """Rewrite the file without what was removed, and empty the log beside it."""
+        with self.transaction():
+            purge(self._db)
         with index_errors(self.path):
             self._db.execute("INSERT INTO fts (fts) VALUES ('optimize')")
             self._db.execute("VACUUM")
@@ -124,10 +126,11 @@ class TextIndex:
         execute = self._db.execute
         removed = 0
         for ref in refs:
-            row = execute("DELETE FROM doc WHERE ref = ? RETURNING rowid", (ref,)).fetchone()
+            statement = "DELETE FROM doc WHERE ref = ? RETURNING rowid, place"
+            row = execute(statement, (ref,)).fetchone()
             if row is not None:
-                execute("DELETE FROM fts WHERE rowid = ?", row)
-                execute("INSERT INTO gone VALUES (?)", row)
+                execute("DELETE FROM fts WHERE rowid = ?", (row[1],))
+                execute("INSERT INTO gone VALUES (?)", (row[0],))
                 removed += 1
         return removed
 
@@ -163,24 +166,8 @@ class TextIndex:
         weights: Mapping[str, float] = WEIGHTS,
     ) -> list[Hit]:
         """Return the best documents; those that hold a short or quoted question as it is lead."""
-        with index_errors(self.path):
-            ask = (limit, filters, weights)
-            chosen = match.choose(query.terms, self.count(), self._frequency)
-            if chosen.common:
-                found = self._with_common(query, chosen, ask)
-            else:
-                found = self._ranked(match.any_of(query, chosen.rare), *ask)
-            if query.exact:
-                whole = self._ranked(match.all_phrases(query), *ask)
-                exact = {row.rowid for row, _ in whole}
-                found += whole
-            else:
-                exact = set()
-        best: dict[int, Hit] = {}
-        for row, score in sorted(found, key=lambda pair: -pair[1]):
-            best.setdefault(row.rowid, Hit(row, score, row.rowid in exact))
-        ordered = sorted(best.values(), key=in_order)
-        return ordered[:limit]
+        with self._snapshot():
+            return self._searcher.search(query, limit, filters, weights, self.count())
 
     def rows(self, rowids: Iterable[int]) -> dict[int, Row]:
         """Return stored documents by number; those removed are left out."""
@@ -205,13 +192,20 @@ class TextIndex:
 
     def idf(self, query: "QueryAnalysis") -> dict[str, float]:
         """Return the inverse document frequency of each unit of a question, by its text."""
-        with index_errors(self.path):
+        with self._snapshot():
             documents = self.count()
-            found = {unit.text: self._unit_frequency(unit) for unit in query.units}
+            self._searcher.refresh()
+            found = {unit.text: self._searcher.documents_with(unit) for unit in query.units}
         return {
             text: log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5))
             for text, count in found.items()
         }
+
+    def vectors(self, fingerprint: str, dimensions: int) -> "VectorIndex":
+        """Return the vectors that the embedder of a fingerprint made for these documents."""
+        from muniment.store.index.vectors import VectorIndex
+
+        return VectorIndex(self.path.parent, fingerprint, dimensions, self)
 
     def check(self) -> None:
         """Read the whole index; raises ``IndexDamageError`` when it doesn't hold together."""
@@ -224,53 +218,19 @@ class TextIndex:
         if problems != [("ok",)] or not rows == indexed == self.count():
             raise damaged(self.path, "the index does not hold together")
 
-    def _with_common(
-        self,
-        query: "QueryAnalysis",
-        chosen: match.Chosen,
-        ask: tuple[int, Filters | None, Mapping[str, float]],
-    ) -> list[tuple[Row, float]]:
-        """Rank all terms among the newest documents, the rare ones among all; common ones among
-        all where the newest hold too few.
-        """
-        expression = match.any_of(query, [*chosen.rare, *chosen.common])
-        if chosen.share < 1:
-            newest = number(self._db, "SELECT max(rowid) FROM doc")
-            found = self._ranked(expression, *ask, after=int(newest * (1 - chosen.share)))
-            if len(found) >= ask[0]:
-                return found + self._ranked(match.any_of(query, chosen.rare), *ask)
-        return self._ranked(expression, *ask)
-
-    def _ranked(
-        self,
-        expression: str,
-        limit: int,
-        filters: Filters | None,
-        weights: Mapping[str, float],
-        *,
-        after: int = 0,
-    ) -> list[tuple[Row, float]]:
-        if not expression:
-            return []
-        if filters is not None and filters == Filters(origins=filters.origins) and filters.origins:
-            # Most documents meet it: looking at the found ones costs less than joining all.
-            wide = self._ranked(expression, 2 * limit, None, weights, after=after)
-            kept = [pair for pair in wide if pair[0].origin in filters.origins]
-            if len(kept) >= limit or len(wide) < 2 * limit:
-                return kept
-        where, values = match.conditions(filters)
-        if after:
-            where, values = where + " AND fts.rowid > ?", [*values, after]
-        narrowed = "CROSS JOIN doc ON doc.rowid = fts.rowid" if "doc." in where else ""
-        statement = (
-            f"SELECT {statements.COLUMNS}, score FROM (SELECT fts.rowid AS place,"
-            f" bm25(fts, {', '.join('?' * len(VIEWS))}) AS score FROM fts {narrowed}"
-            f" WHERE fts MATCH ?{where} ORDER BY score LIMIT ?)"
-            " CROSS JOIN doc ON doc.rowid = place"
-        )
-        factors = [weights[view] for view in VIEWS]
-        rows = self._db.execute(statement, (*factors, expression, *values, limit + _TIES))
-        return [(Row(*row[:-1]), -row[-1]) for row in rows]
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Let the reads of a block see one state."""
+        with index_errors(self.path):
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
 
     def _select(self, column: str, keys: Iterable[object]) -> Iterator[Row]:
         wanted = list(keys)
@@ -281,20 +241,3 @@ class TextIndex:
                 statement = f"SELECT {statements.COLUMNS} FROM doc WHERE {column} IN ({marks})"
                 for row in self._db.execute(statement, part):
                     yield Row(*row)
-
-    def _frequency(self, term: "Term") -> int:
-        if term.prefix:
-            return number(
-                self._db,
-                "SELECT sum(doc) FROM vocabulary WHERE term >= ? AND term < ?",
-                (term.token, term.token + "\U0010ffff"),
-            )
-        return number(self._db, "SELECT doc FROM vocabulary WHERE term = ?", (term.token,))
-
-    def _unit_frequency(self, unit: "Unit") -> int:
-        from muniment.store.text.query import Term
-
-        if len(unit.text) == 1 and unit.view == "grams":
-            return self._frequency(Term("grams", unit.text, prefix=True))
-        tokens = unit.grams or (unit.text,)
-        return min(self._frequency(Term(unit.view, token)) for token in tokens)

@@ -15,6 +15,8 @@ from muniment.store.index.fts import TextIndex
 from muniment.store.index.schema import damaged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muniment.store.text.words import Cutter
 
 _NAME = re.compile(r"gen-([0-9]+)")
@@ -75,6 +77,47 @@ class Generations:
         if not self.folder.is_dir():
             return []
         return [path for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
+
+
+class FileIndexes:
+    """One scope's index in files beside its ledger: the default ``IndexStore``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._generations = Generations(folder)
+
+    def current(self) -> str:
+        """Return the name of the live generation.
+
+        Raises ``IndexDamageError`` (``index_missing``) when there is none.
+        """
+        return self._generations.current().name
+
+    def create(self, cutter: "Cutter | None" = None) -> TextIndex:
+        """Begin a generation beside the live one and open it for writing."""
+        return open_text(self._generations.create(), cutter=cutter)
+
+    def promote(self, generation: str) -> None:
+        """Make a generation the live one; readers of the old one keep what they have open."""
+        self._generations.promote(self._generations.folder / generation)
+
+    def prune(self) -> int:
+        """Delete every generation but the live one; return how many went."""
+        return self._generations.prune()
+
+    def open(self, *, readonly: bool = True, cutter: "Cutter | None" = None) -> TextIndex:
+        """Open the live generation; raises ``IndexDamageError`` when there is none."""
+        return self._generations.open_text(readonly=readonly, cutter=cutter)
+
+    def discard(self) -> None:
+        """Delete every generation: the next refresh begins from nothing."""
+        from muniment.store.files import remove_tree
+
+        if self._generations.folder.is_dir():
+            remove_tree(self._generations.folder)
+
+    def traces(self, ids: "Sequence[str]", passages: "Sequence[str]") -> list[str]:
+        """Return nothing: a forget reads these files with all the others of the scope."""
+        return []
 
 
 def open_text(

@@ -7,12 +7,13 @@ from pathlib import Path
 import apsw
 
 from muniment.store import files
-from muniment.store.database import BUSY_MILLISECONDS, database_errors, number
+from muniment.store.database import BUSY_MILLISECONDS, database_errors, keep_plans, number
 from muniment.store.errors import DamageError
 from muniment.store.index.documents import IndexDamageError
+from muniment.store.index.postings import TABLES as POSTING_TABLES
 from muniment.store.text.words import ANALYSER_VERSION
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 # The views that text is searched through, in the order of the table's columns.
 VIEWS = ("words", "names", "grams", "cuts", "title", "context")
 
@@ -24,6 +25,7 @@ _TOKENIZER = "ascii tokenchars '" + _SIGNS.replace("'", "''") + "'"
 _TABLES = f"""
 CREATE TABLE doc (
     rowid INTEGER PRIMARY KEY AUTOINCREMENT,
+    place INTEGER NOT NULL UNIQUE,
     ref TEXT NOT NULL UNIQUE,
     kind TEXT NOT NULL,
     asset TEXT,
@@ -49,6 +51,7 @@ CREATE VIRTUAL TABLE fts USING fts5(
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fts, 'row');
 INSERT INTO mark VALUES ('documents', 0), ('analyser', '{ANALYSER_VERSION}');
+{POSTING_TABLES}
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 
@@ -86,6 +89,7 @@ def open_index(path: Path, *, readonly: bool) -> apsw.Connection:
             files.make_private(path)
             connection = apsw.Connection(str(path))
             connection.set_busy_timeout(BUSY_MILLISECONDS)
+            keep_plans(connection)
             _prepare_writer(connection)
         _check_version(connection, path)
     return connection
@@ -101,6 +105,7 @@ def _open_reader(path: Path) -> apsw.Connection:
         connection.close()
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         connection = apsw.Connection(path.absolute().as_uri() + "?immutable=1", flags=flags)
+    keep_plans(connection)
     return connection
 
 

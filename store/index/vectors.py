@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from muniment.store.index.documents import Filters
     from muniment.store.index.fts import TextIndex
 
     Array: TypeAlias = np.ndarray[Any, Any]
@@ -110,6 +111,25 @@ class VectorIndex:
             if len(best) >= k:
                 break
         return list(best.items())
+
+    def nearest(
+        self, vector: "Sequence[float] | Array", k: int, filters: "Filters | None" = None
+    ) -> list[tuple[int, float]]:
+        """Return (document number, cosine) of the k nearest documents that meet the filters."""
+        allowed = None if filters is None else self._text.matching(filters)
+        return self.search(vector, k, allowed)
+
+    def missing(self) -> list[int]:
+        """Return the numbers of the documents without a vector, newest first."""
+        from muniment.store.index.documents import Filters
+
+        held = set(self.rowids().tolist())
+        return sorted((one for one in self._text.matching(Filters()) if one not in held),
+                      reverse=True)  # fmt: skip
+
+    def lacking(self) -> int:
+        """Return how many documents have no vector."""
+        return self._text.count() - len(set(self.rowids().tolist()))
 
     def rowids(self) -> "Array":
         """Return the numbers of the live documents that have a vector."""

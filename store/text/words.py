@@ -14,7 +14,7 @@ from muniment.store.text.fold import fold
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # Raised when the same text gives other tokens than before: an index of the old ones is rebuilt.
 ANALYSER_VERSION = "1"
@@ -48,7 +48,7 @@ class Analysis(NamedTuple):
 def analyse(text: str, cutter: Cutter | None = None) -> Analysis:
     """Return the tokens that a text is stored under; ``cuts`` stay empty without a cutter."""
     folded = fold(text)
-    words = [_STEMS[word] for word in raw_words(folded)]
+    words = stems(raw_words(folded))
     names = raw_names(folded)
     if folded.isascii():
         return Analysis(words, names, [], [])
@@ -110,6 +110,11 @@ def grams_of(run: str) -> list[str]:
     ['虹桥', '桥站', '站']
     """
     return [run[at : at + 2] for at in range(len(run))]
+
+
+def stems(words: "Iterable[str]") -> list[str]:
+    """Return the English stems of folded words."""
+    return list(map(_STEMS.__getitem__, words))
 
 
 def stem(word: str) -> str:

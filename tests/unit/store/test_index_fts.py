@@ -6,10 +6,10 @@ import apsw
 import pytest
 
 from muniment.store.errors import DamageError
-from muniment.store.index import match, schema
+from muniment.store.index import postings, ranking, schema
 from muniment.store.index.documents import Document, Filters, IndexDamageError
 from muniment.store.index.fts import TextIndex
-from muniment.store.text.query import Term, analyse_query
+from muniment.store.text.query import analyse_query
 
 
 @pytest.fixture
@@ -144,56 +144,53 @@ def test_every_token_survives_the_engine_s_own_tokenizer(index: TextIndex, path:
     assert {"a", "b", "e", "部署", "署", "👍", "␀", "q"} <= tokens
 
 
-def test_weights_decide_between_views(index: TextIndex) -> None:
-    index.add([Document("t", "text", "x", title="word"), Document("w", "text", "word", title="x")])
+def test_what_stands_beside_a_text_weighs_what_it_is_told_to(index: TextIndex) -> None:
+    index.add([Document("c", "text", "x", context="word"), Document("w", "text", "word")])
     query = analyse_query("word")
     base = dict.fromkeys(schema.VIEWS, 1.0)
-    assert index.search(query, weights={**base, "title": 9.0})[0].ref == "t"
-    assert index.search(query, weights={**base, "title": 0.1})[0].ref == "w"
+    assert index.search(query, weights={**base, "context": 9.0})[0].ref == "c"
+    assert index.search(query, weights={**base, "context": 0.1})[0].ref == "w"
+    with pytest.raises(ValueError, match="context"):
+        index.search(query, weights={**base, "title": 2.0})
 
 
-COUNTS = {"rare": 5, "some": 500, "common": 60_000, "commoner": 70_000, "absent": 0, "most": 90_000}
-
-
-def choose(*tokens: str, documents: int = 100_000) -> tuple[set[str], set[str], float]:
-    terms = [Term("words", token) for token in tokens]
-    chosen = match.choose(terms, documents, lambda term: COUNTS.get(term.token, 1))
-    rare, common = ({term.token for term in found} for found in (chosen.rare, chosen.common))
-    return rare, common, round(chosen.share, 3)
-
-
-def test_common_words_are_left_out_when_rarer_ones_tell_enough() -> None:
-    assert choose("common", "rare", "some", "x", "most") == ({"rare", "some", "x"}, set(), 1.0)
-
-
-def test_beside_few_rare_words_common_ones_are_ranked_among_the_newest() -> None:
-    assert choose("most", "common", "rare", "x") == ({"rare", "x"}, {"common"}, 0.2)
-
-
-def test_of_common_words_alone_the_rarest_few_are_kept_and_bounded() -> None:
-    assert choose("most") == (set(), {"most"}, 0.133)
-    assert choose("most", "common", "commoner", "commonest") == (
-        {"commonest"}, {"common", "commoner"}, 0.092,
-    )  # fmt: skip
-
-
-def test_words_that_no_document_holds_cost_no_place() -> None:
-    assert choose("absent", "most", "rare") == ({"rare"}, {"most"}, 0.133)
-
-
-def test_in_a_small_index_every_word_is_looked_up() -> None:
-    found = {"most", "common", "rare", "absent"}
-    assert choose(*found, documents=1_000) == (found, set(), 1.0)
-
-
-def test_a_common_word_finds_old_documents_when_the_newest_are_filtered_out(
-    index: TextIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_common_word_finds_what_few_documents_of_it_meet_the_filters(index: TextIndex) -> None:
     old = Document("old", "text", "same words", instant="2020-01-01T00:00:00.000000Z")
     index.add([old, *notes(*("all the same words here" for _ in range(300)))])
-    monkeypatch.setattr(match, "MOST_POSTINGS", 20)
     until = Filters(until="2021-01-01T00:00:00.000000Z")
     assert [hit.ref for hit in index.search(analyse_query("words"), 5, until)] == ["old"]
+
+
+def test_of_a_very_common_word_the_newest_documents_are_ranked(
+    index: TextIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "CHUNK", 64)
+    monkeypatch.setattr(ranking, "CHUNK", 64)
+    monkeypatch.setattr(ranking, "MOST_OF_TERM", 100)
+    index.add(notes(*("word" for _ in range(640)), "rare"))
+    found = {hit.ref for hit in index.search(analyse_query("word"), 640)}
+    assert 100 <= len(found) < 300
+    assert "n639" in found
+    idf = index.idf(analyse_query("word rare"))
+    assert idf["word"] < 0.1 < idf["rare"]
+
+
+def test_a_phrase_of_common_words_is_found_among_the_best(index: TextIndex) -> None:
+    index.add(notes(*("blue, red" for _ in range(1_000)), "a red blue thing", "red"))
+    first, *others = index.search(analyse_query('"red blue"'), 20)
+    assert (first.ref, first.exact) == ("n1000", True)
+    assert not any(hit.exact for hit in others)
+
+
+def test_compacting_takes_out_the_postings_of_what_was_replaced(index: TextIndex) -> None:
+    index.add(notes("old words stay", "other old words"))
+    index.add(notes("new words"))
+    held = "SELECT token FROM posting ORDER BY token"
+    assert [row[0] for row in index._db.execute(held)] == ["new", "old", "other", "stay", "word"]
+    index.compact()
+    assert [row[0] for row in index._db.execute(held)] == ["new", "old", "other", "word"]
+    assert [hit.ref for hit in index.search(analyse_query("old words"))] == ["n1", "n0"]
+    assert index.search(analyse_query("stays")) == []
 
 
 def test_a_text_that_stays_the_same_keeps_its_number(index: TextIndex) -> None:
@@ -210,11 +207,8 @@ def test_a_text_that_stays_the_same_keeps_its_number(index: TextIndex) -> None:
     index.check()
 
 
-def test_a_search_over_common_words_still_answers(
-    index: TextIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_over_common_words_still_answers(index: TextIndex) -> None:
     index.add(notes(*("all the same words here" for _ in range(300)), "all same rare 罕见的词"))
-    monkeypatch.setattr(match, "MOST_POSTINGS", 50)
     assert index.search(analyse_query("same words rare"), 1)[0].ref == "n300"
     assert index.search(analyse_query("罕"), 1)[0].ref == "n300"
     assert len(index.search(analyse_query("all same words here today"), 10)) == 10

@@ -1,0 +1,1 @@
+"""The index on PostgreSQL with pgvector: the server finds, we analyse."""

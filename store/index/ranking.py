@@ -1,0 +1,243 @@
+"""Rank documents by their postings, as the full-text engine's own BM25 would.
+
+Few postings are added up in plain Python, so that a single command needs no numpy; many as arrays.
+What was read is kept while nothing is written, up to a bound of bytes, for the next question.
+"""
+
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from math import log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import apsw
+
+from muniment.store.index.postings import CHUNK, PLACES, PURGES, TOKENS, unpacked
+from muniment.store.index.scores import BLOCK, ArrayScores, PlainScores, Scores
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy as np
+
+    from muniment.store.text.query import Term
+
+    Array: TypeAlias = np.ndarray[Any, Any]
+
+# Of a word that stands in more documents than this, the newest so many are ranked.
+MOST_OF_TERM = 1_000_000
+# From so many postings on, loading numpy costs less than adding up without it.
+MOST_PLAIN = 25_000
+_MOST_BYTES_KEPT = 96 * 1024 * 1024
+_K1, _B = 1.2, 0.75
+_LEAST_IDF = 1e-6
+_PREFIX_END = "\U0010ffff"
+
+
+class _State(NamedTuple):
+    """What the index says of itself; postings that were read hold while it stays the same."""
+
+    places: int
+    tokens: int
+    purges: int
+
+
+class Held(NamedTuple):
+    """The postings of one term as read: (chunk, postings) rows in their order."""
+
+    rows: list[tuple[int, bytes]]
+    documents: int
+    is_prefix: bool
+
+
+class Ranking:
+    """Scores documents by the terms that they hold; places name them."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+        self._state = _State(0, 0, 0)
+        self._held: dict[tuple[str, bool], Held] = {}
+        self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
+        self._kept = 0
+        self._norms: Array | None = None
+        self._norm_of = _PlainNorms(database, 1.0)
+
+    def refresh(self) -> None:
+        """Forget what was read before the last write; call it once a question."""
+        marks = dict(
+            self._database.execute(
+                "SELECT name, value FROM mark WHERE name IN (?, ?, ?)", (PLACES, TOKENS, PURGES)
+            )
+        )
+        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]))
+        if state != self._state:
+            self._state = state
+            self._norms = None
+            self._norm_of = _PlainNorms(self._database, self._average)
+            self._forget()
+
+    def documents_with(self, term: "Term") -> int:
+        """Return how many documents hold a term; a bounded reading is scaled up."""
+        return self._read(term).documents
+
+    def score(self, terms: "Sequence[Term]", documents: int, times: Sequence[float]) -> "Scores":
+        """Return the scores of the documents that hold any of the terms.
+
+        ``times`` are what the stored bytes count for, 256 of them.
+        """
+        read = [(term, held) for term in terms if (held := self._read(term)).rows]
+        postings = sum(len(data) for _, held in read for _, data in held.rows) // 4
+        weighed = [(term, held, idf(held.documents, documents)) for term, held in read]
+        if postings <= MOST_PLAIN and "numpy" not in sys.modules:
+            return self._plain(weighed, times)
+        return self._by_arrays(weighed, times)
+
+    def once(self, place: int) -> float:
+        """Return what something that stands once in the document at a place counts for."""
+        return (_K1 + 1) / (1 + self._norm_of[place])
+
+    def newest(self, share: float) -> int:
+        """Return the place from which this share of all documents, or all of them, is newer."""
+        return int(self._state.places * (1 - min(share, 1.0)))
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def _read(self, term: "Term") -> Held:
+        key = (term.token, term.prefix)
+        held = self._held.get(key)
+        if held is None:
+            held = self._from_database(term)
+            size = sum(len(data) for _, data in held.rows)
+            if self._kept + size > _MOST_BYTES_KEPT:
+                self._forget()
+            self._kept += size
+            self._held[key] = held
+        return held
+
+    def _forget(self) -> None:
+        self._held.clear()
+        self._arrays.clear()
+        self._kept = 0
+
+    def _from_database(self, term: "Term") -> Held:
+        condition, values = "p.token = ?", [term.token]
+        if term.prefix:
+            condition = "p.token >= ? AND p.token < ?"
+            values.append(term.token + _PREFIX_END)
+        found = self._database.execute(
+            "SELECT l.chunk, p.held FROM length l CROSS JOIN posting p ON p.chunk = l.chunk"
+            f" AND {condition} ORDER BY l.chunk DESC",
+            values,
+        )
+        rows: list[tuple[int, bytes]] = []
+        count = 0
+        for chunk, held in found:
+            if count >= MOST_OF_TERM and chunk != rows[-1][0]:
+                covered = self._state.places - rows[-1][0] * CHUNK
+                count = round(count * self._state.places / max(covered, 1))
+                break
+            rows.append((chunk, held))
+            count += len(held) // 4
+        rows.reverse()
+        if term.prefix:
+            count = len({place for place, _ in unpacked(rows)}) if count <= MOST_PLAIN else count
+        return Held(rows, count, term.prefix)
+
+    # --- without numpy ---------------------------------------------------------------------------
+
+    def _plain(
+        self, weighed: "Iterable[tuple[Term, Held, float]]", times: Sequence[float]
+    ) -> "Scores":
+        norms = self._norm_of
+        scores: defaultdict[int, float] = defaultdict(float)
+        for _, held, idf in weighed:
+            often: Iterable[tuple[int, float]] = (
+                (place, times[byte]) for place, byte in unpacked(held.rows)
+            )
+            if held.is_prefix:
+                summed: defaultdict[int, float] = defaultdict(float)
+                for place, count in often:
+                    summed[place] += count
+                often = summed.items()
+            for place, count in often:
+                scores[place] += idf * count * (_K1 + 1) / (count + norms[place])
+        return PlainScores(scores)
+
+    @property
+    def _average(self) -> float:
+        return max(self._state.tokens, 1) / max(self._state.places, 1)
+
+    # --- with numpy ------------------------------------------------------------------------------
+
+    def _by_arrays(
+        self,
+        weighed: "Iterable[tuple[Term, Held, float]]",
+        times: Sequence[float],
+    ) -> "Scores":
+        import numpy as np
+
+        norms = self._all_norms()
+        worth = np.asarray(times, dtype=np.float32)
+        scores = np.zeros(-(-max(self._state.places, 1) // BLOCK) * BLOCK, dtype=np.float32)
+        for term, held, idf in weighed:
+            places, often = self._array(term, held, worth)
+            scores[places] += (idf * (_K1 + 1)) * often / (often + norms[places])
+        return ArrayScores(scores)
+
+    def _array(self, term: "Term", held: Held, worth: "Array") -> "tuple[Array, Array]":
+        """Return the places that hold a term and how often, each place once."""
+        import numpy as np
+
+        key = (term.token, term.prefix)
+        found = self._arrays.get(key)
+        if found is None:
+            chunks = np.asarray([chunk for chunk, _ in held.rows], dtype=np.int64)
+            counts = np.asarray([len(data) // 4 for _, data in held.rows])
+            postings = np.frombuffer(b"".join(data for _, data in held.rows), dtype=np.uint32)
+            places = np.repeat(chunks * CHUNK, counts) + (postings >> 8)
+            found = self._arrays[key] = (places, (postings & 0xFF).astype(np.uint8))
+            self._kept += 9 * len(postings)
+        places, stored = found
+        often = worth[stored]
+        if held.is_prefix:
+            places, inverse = np.unique(places, return_inverse=True)
+            often = np.bincount(inverse, weights=often).astype(np.float32)
+        return places, often
+
+    def _all_norms(self) -> "Array":
+        import numpy as np
+
+        if self._norms is None:
+            lengths = np.zeros(max(self._state.places, 1), dtype=np.uint16)
+            for chunk, tokens in self._database.execute("SELECT chunk, tokens FROM length"):
+                own = np.frombuffer(tokens, dtype=np.uint16)
+                lengths[chunk * CHUNK : chunk * CHUNK + len(own)] = own
+            scale = np.float32(_K1 * _B / self._average)
+            self._norms = np.float32(_K1 * (1 - _B)) + scale * lengths.astype(np.float32)
+        return self._norms
+
+
+class _PlainNorms(dict[int, float]):
+    """What the length of each document adds, worked out when it is asked for."""
+
+    def __init__(self, database: apsw.Connection, average: float) -> None:
+        self._database = database
+        self._average = average
+        self._lengths: dict[int, array[int]] = {}
+
+    def __missing__(self, place: int) -> float:
+        chunk, offset = divmod(place, CHUNK)
+        if chunk not in self._lengths:
+            rows = self._database.execute("SELECT tokens FROM length WHERE chunk = ?", (chunk,))
+            ((lengths,),) = rows
+            self._lengths[chunk] = array("H", lengths)
+        tokens = self._lengths[chunk][offset]
+        norm = self[place] = _K1 * (1 - _B + _B * tokens / self._average)
+        return norm
+
+
+def idf(held: int, documents: int) -> float:
+    """Return the engine's own inverse document frequency."""
+    held = min(held, documents)
+    return max(log((documents - held + 0.5) / (held + 0.5)), _LEAST_IDF)

@@ -1,0 +1,147 @@
+"""Answer a question: rank by postings, find what holds it as it stands, fetch the rows."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from muniment.store.index import match, statements
+from muniment.store.index.documents import Filters, Hit, Row, in_order
+from muniment.store.index.ranking import Ranking, idf
+from muniment.store.index.schema import VIEWS
+from muniment.store.index.scores import Scores
+from muniment.store.text.query import Term
+
+if TYPE_CHECKING:
+    import apsw
+
+    from muniment.store.text.query import Phrase, QueryAnalysis, Unit
+
+_row = partial(tuple.__new__, Row)  # half the time of the named tuple's own constructor
+# Equal scores are put in a fixed order after the cut, so some more are asked for.
+_TIES = 32
+
+
+class Searcher:
+    """Searches one index through a connection to it."""
+
+    def __init__(self, database: "apsw.Connection") -> None:
+        self._db = database
+        self._ranking = Ranking(database)
+
+    def search(
+        self,
+        query: "QueryAnalysis",
+        limit: int,
+        filters: Filters | None,
+        weights: Mapping[str, float],
+        documents: int,
+    ) -> list[Hit]:
+        """Return the best documents; those that hold a short or quoted question as it is lead."""
+        self._ranking.refresh()
+        terms = self._terms(query)
+        scores = self._ranking.score(terms, documents, _times(weights))
+        bonus, exact = self._phrases(query, terms, documents)
+        found = [
+            Hit(row, scores.of(place) + bonus.get(place, 0.0), place in exact)
+            for place, row in self._rows(scores, bonus, limit, filters)
+        ]
+        return sorted(found, key=in_order)[:limit]
+
+    def refresh(self) -> None:
+        """Look whether something was written since."""
+        self._ranking.refresh()
+
+    def documents_with(self, unit: "Unit") -> int:
+        """Return how many documents hold a unit of a question, at most."""
+        if len(unit.text) == 1 and unit.view == "grams":
+            return self._ranking.documents_with(Term("grams", unit.text, prefix=True))
+        tokens = unit.grams or (unit.text,)
+        return min(self._ranking.documents_with(Term(unit.view, token)) for token in tokens)
+
+    def _terms(self, query: "QueryAnalysis") -> list[Term]:
+        """Return the terms that some document holds, of many the rarest, in their order."""
+        terms = query.terms[: match.MOST_LOOKED_UP]
+        counted = sorted(
+            (count, place)
+            for place, term in enumerate(terms)
+            if (count := self._ranking.documents_with(term))
+        )
+        return [terms[place] for place in sorted(at for _, at in counted[: match.MOST_TERMS])]
+
+    # --- phrases ---------------------------------------------------------------------------------
+
+    def _phrases(
+        self, query: "QueryAnalysis", terms: list[Term], documents: int
+    ) -> tuple[dict[int, float], set[int]]:
+        """Return what phrases add to the scores of documents, and which documents hold them all."""
+        bonus: dict[int, float] = {}
+        held: list[set[int]] = []
+        tokens = {term.token for term in terms}
+        for phrase in query.phrases:
+            places = self._with_phrase(phrase)
+            held.append(places)
+            # The stop words of a phrase are not looked up; then it must not count as a whole.
+            if len(phrase.tokens) > 1 and (
+                phrase.view != "words" or tokens.issuperset(phrase.tokens)
+            ):
+                worth = idf(len(places), documents)
+                for place in places:
+                    bonus[place] = bonus.get(place, 0.0) + worth * self._ranking.once(place)
+        exact = set.intersection(*held) if held and query.exact else set()
+        return bonus | {place: 0.0 for place in exact if place not in bonus}, exact
+
+    def _with_phrase(self, phrase: "Phrase") -> set[int]:
+        """Return the places that hold a phrase, of a common one among the newest documents."""
+        terms = (Term(phrase.view, token, phrase.prefix) for token in phrase.tokens)
+        least = min(map(self._ranking.documents_with, terms))
+        if not least:
+            return set()
+        statement = (
+            "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
+        )
+        newest = self._ranking.newest(match.MOST_READ_FOR_PHRASE / least)
+        values = (match.of_phrase(phrase), newest, match.MOST_WITH_PHRASE)
+        rows = self._db.execute(statement, values)
+        return {row[0] for row in rows}
+
+    # --- rows ------------------------------------------------------------------------------------
+
+    def _rows(
+        self, scores: Scores, bonus: Mapping[int, float], limit: int, filters: Filters | None
+    ) -> list[tuple[int, Row]]:
+        """Return the best documents that meet the filters, with their places."""
+        wanted = limit + _TIES
+        if not match.is_narrow(filters):
+            # Most documents meet most filters: looking at the best ones costs less.
+            for count in (wanted, limit + wanted):
+                top = dict(scores.top(count))
+                found = self._at(top, bonus, filters)
+                if len(top) < count or sum(place in top for place, _ in found) >= limit:
+                    return found
+        where, values = match.conditions(filters)
+        if filters is not None and match.PLANES.issuperset(filters.kinds or [""]):
+            where += " AND doc.kind IN ('record', 'episode')"  # there is an index of these alone
+        allowed = self._db.execute(f"SELECT place FROM doc WHERE 1{where}", values)
+        best = scores.among((row[0] for row in allowed), wanted)
+        return self._at((place for place, _ in best), bonus, filters)
+
+    def _at(
+        self, places: Iterable[int], bonus: Mapping[int, float], filters: Filters | None
+    ) -> list[tuple[int, Row]]:
+        where, values = match.conditions(filters)
+        rows = self._db.execute(
+            f"SELECT place, {statements.COLUMNS} FROM (SELECT value FROM json_each(?)) wanted"
+            f" CROSS JOIN doc ON doc.place = wanted.value{where}",
+            (json.dumps(list({*places, *bonus})), *values),
+        )
+        return [(row[0], _row(row[1:])) for row in rows]
+
+
+def _times(weights: Mapping[str, float]) -> list[float]:
+    """Return what each stored byte counts for; all views but the context weigh the same."""
+    own = {weights[view] for view in VIEWS if view != "context"}
+    if len(own) > 1:
+        raise ValueError("only the context may weigh something else")
+    (weight,) = own
+    return [weight * (byte >> 4) + weights["context"] * (byte & 15) for byte in range(256)]

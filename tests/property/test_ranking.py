@@ -1,0 +1,72 @@
+"""Ranking by postings against the full-text engine's own BM25, and with numpy against without."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from muniment.store.index import ranking
+from muniment.store.index.documents import Document
+from muniment.store.index.fts import TextIndex
+from muniment.store.index.schema import VIEWS
+from muniment.store.index.told import WEIGHTS
+from muniment.store.text.query import analyse_query
+
+WORDS = st.sampled_from(["heron", "lake", "boats", "2026.4", "c++", "we", "桥站", "虹桥", "上海站"])
+TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
+DOCUMENTS = st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=12)
+# Too many words for the question to be looked for as it stands, which would count extra.
+FRAME = "what is it that you did to the one with "
+QUESTIONS = st.lists(WORDS, min_size=1, max_size=5, unique=True).map(
+    lambda words: FRAME + " of the ".join(words)
+)
+
+
+def filled(folder: str, documents: list[tuple[str, str, str]]) -> TextIndex:
+    index = TextIndex(Path(folder) / "fts.sqlite3")
+    index.add(
+        Document(f"d{number}", "text", text, title, context)
+        for number, (text, title, context) in enumerate(documents)
+    )
+    return index
+
+
+def by_engine(index: TextIndex, question: str) -> dict[str, float]:
+    """Return the scores of the engine itself, without phrases."""
+    scopes = {"names": "{names title context}", "words": "{words title context}",
+              "grams": "{grams cuts title context}"}  # fmt: skip
+    parts = [
+        f'{scopes[term.view]} : "{term.token}"' + (" *" if term.prefix else "")
+        for term in analyse_query(question).terms
+    ]
+    factors = ", ".join(str(WEIGHTS[view]) for view in VIEWS)
+    with closing(apsw.Connection(str(index.path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
+        rows = database.execute(
+            f"SELECT ref, -bm25(fts, {factors}) FROM fts JOIN doc ON doc.place = fts.rowid"
+            " WHERE fts MATCH ?",
+            (" OR ".join(parts),),
+        )
+        return {str(ref): float(str(score)) for ref, score in rows}
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["without numpy", "with numpy"])
+@settings(max_examples=25, deadline=None)
+@given(documents=DOCUMENTS, question=QUESTIONS)
+def test_scores_are_those_of_the_engine(
+    plain: bool, documents: list[tuple[str, str, str]], question: str
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        if plain:
+            patch.delitem(sys.modules, "numpy", raising=False)
+        else:
+            patch.setattr(ranking, "MOST_PLAIN", -1)
+        index = filled(folder, documents)
+        found = {hit.ref: hit.score for hit in index.search(analyse_query(question), 100)}
+        expected = by_engine(index, question)
+        index.close()
+    assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
