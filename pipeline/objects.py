@@ -11,13 +11,16 @@ from muniment.store.ledger import Ledger
 from muniment.store.rows import ObservationRow
 from muniment.store.times import sort_key
 
+_PLURALS = {"entity": "entities"}
+
 
 def describe(ledger: Ledger, ref: Ref) -> dict[str, Any]:
     """Return the object that a reference names."""
     found = _DESCRIBERS[ref.kind](ledger, ref)
     if found is None:
         raise NotFoundError(
-            f"no {ref.kind} {ref.id} in this scope", hint=f"see: muniment list {ref.kind}s"
+            f"no {ref.kind} {ref.id} in this scope",
+            hint=f"see: muniment list {_PLURALS.get(ref.kind, ref.kind + 's')}",
         )
     return {"ref": str(ref), "object": ref.kind, **found}
 
@@ -68,6 +71,8 @@ def observation_document(ledger: Ledger, row: ObservationRow) -> dict[str, Any]:
         **fields,
         "producer": {"fingerprint": row.producer, **ledger.evidence.producer_of(row.producer)},
         "live": ledger.evidence.is_live(row.id),
+        "misread": ledger.readings.marked(row.id),
+        "corrects": ledger.readings.corrects(row.id),
         "name": asset.name if asset else None,
         "media_type": asset.media_type if asset else None,
         "episode": ledger.episodes.of_observations([row.id]).get(row.id),
@@ -109,6 +114,7 @@ def _record(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
         "executable": False,
         "grants_permissions": False,
         "evidence": _evidence(ledger, wanted[-1]["evidence"]),
+        "related": [f"record:{other}" for other in ledger.pairs.related(ref.id)],
         "revisions": ledger.memory.revisions(ref.id),
     }
 
@@ -176,7 +182,21 @@ def _tombstone(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     return next((found for found in ledger.tombstones.all() if found["id"] == ref.id), None)
 
 
+def _entity(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    from muniment.pipeline.entities.documents import whole
+
+    return whole(ledger, ref.id)
+
+
+def _topic(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    from muniment.pipeline.entities.topics import topics
+
+    return next((found for found in topics(ledger) if found["id"] == ref.id), None)
+
+
 _DESCRIBERS = {
+    "entity": _entity,
+    "topic": _topic,
     "tombstone": _tombstone,
     "asset": _asset,
     "observation": _observation,

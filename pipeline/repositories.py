@@ -9,10 +9,15 @@ import click
 from muniment.store.errors import UsageError
 
 if TYPE_CHECKING:
+    from muniment.pipeline.options import Session
     from muniment.store.backup.cipher import Secret
     from muniment.store.backup.repository import Repository
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+SAMPLE = "n/t|x%|SIZE"  # such as 2/7, 5% and 500M
+time_limit = click.option(
+    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after this long."
+)
 _LEAST_KEY_BYTES = 32
 _STEP = 1024
 
@@ -61,9 +66,28 @@ def _long_enough(value: bytes, least: int, path: str) -> bytes:
     return value
 
 
-def place(destination: str) -> Path:
-    """Return where a repository is meant to lie."""
-    return Path(destination).expanduser().absolute()
+def place(destination: str) -> Path | str:
+    """Return where a repository is meant to lie: a folder, or the address of an object store.
+
+    Raises ``UsageError`` for an object store when the command is to stay offline.
+    """
+    from muniment.store.asset_places import is_remote
+
+    if not is_remote(destination):
+        return Path(destination).expanduser().absolute()
+    if _offline():
+        raise UsageError(
+            f"{destination} is not asked: offline", code="offline", hint="leave --offline out"
+        )
+    return destination
+
+
+def _offline() -> bool:
+    from muniment.pipeline.options import Session
+
+    context = click.get_current_context(silent=True)
+    session = None if context is None else context.find_object(Session)
+    return session is not None and bool(session.settings["offline"])
 
 
 def opened(destination: str, passphrase_file: str | None, key_file: str | None) -> "Repository":
@@ -71,6 +95,30 @@ def opened(destination: str, passphrase_file: str | None, key_file: str | None) 
     from muniment.store.backup.repository import Repository
 
     return Repository.open(place(destination), secret_of(passphrase_file, key_file))
+
+
+def remember(
+    session: "Session", repository: "Repository", kind: str, document: dict[str, Any], outcome: str
+) -> None:
+    """Let the store remember a backup or drill; where that can't be written it is warned of."""
+    from muniment.store.backup import notes
+    from muniment.store.errors import MunimentError
+
+    said = {
+        "repository": repository.place.name, "encrypted": repository.encrypted,
+        "snapshot": document["snapshot"], outcome: document[outcome],
+    }  # fmt: skip
+    try:
+        notes.note(session.workspace().root, kind, repository.id, said)
+    except MunimentError as error:
+        session.output.warn(f"the root does not remember this {kind}: {error.message}")
+
+
+def verdict(damaged: bool, complete: bool) -> str:
+    """Say in words what a check came to."""
+    if damaged:
+        return "damage found"
+    return "all good" if complete else "no damage found; the time limit left some unread"
 
 
 def sized(count: int) -> str:

@@ -1,20 +1,21 @@
 """Content-addressed bytes: small ones inside the ledger, large ones as files beside it.
 
-A large asset is written to a temporary name while it is hashed, made durable, renamed to its
-hash, and only then named by a row (invariant 1). Nothing here reads a whole file into memory.
+A large asset is written to a temporary name while it is hashed, made durable, handed to the asset
+store, and only then named by a row (invariant 1). Nothing here reads a whole file into memory.
 """
 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from muniment.store import files
 from muniment.store.errors import DamageError, InputError
-from muniment.store.layout import ScopePaths
+
+if TYPE_CHECKING:
+    from muniment.store.ports import AssetStore
 
 INLINE_BYTES = 64 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -49,10 +50,10 @@ class Taken:
     stat: Stat | None = None
 
 
-def take_file(path: bytes, paths: ScopePaths | None, temporary: Path) -> Taken:
+def take_file(path: bytes, store: "AssetStore | None", temporary: Path) -> Taken:
     """Read a file once: hash it, and keep it when it is large.
 
-    With ``paths`` null nothing is written (a dry run). Raises ``InputError`` when it can't be
+    With ``store`` null nothing is written (a dry run). Raises ``InputError`` when it can't be
     read (``unreadable``), is not a regular file (``not_a_file``) or changed meanwhile.
     """
     try:
@@ -68,35 +69,32 @@ def take_file(path: bytes, paths: ScopePaths | None, temporary: Path) -> Taken:
         os.close(handle)
         raise InputError("not a regular file", code="not_a_file", status="skipped")
     with os.fdopen(handle, "rb") as stream:
-        taken = take_stream(stream, paths, temporary)
+        taken = take_stream(stream, store, temporary)
         after = Stat.of(os.fstat(stream.fileno()))
     if after != Stat.of(before) or after.size != taken.size:
         raise InputError("it changed while it was read", code="changed", transient=True)
     return Taken(taken.asset, taken.size, taken.data, taken.head, after)
 
 
-def take_stream(stream: BinaryIO, paths: ScopePaths | None, temporary: Path) -> Taken:
-    """Hash a stream from where it stands; keep it as a file when it is over 64 KiB."""
+def take_stream(stream: BinaryIO, store: "AssetStore | None", temporary: Path) -> Taken:
+    """Hash a stream from where it stands; hand it to the store when it is over 64 KiB."""
     first = _read(stream, INLINE_BYTES + 1)
     if len(first) <= INLINE_BYTES:
         digest = hashlib.sha256(first).hexdigest()
         return Taken(f"sha256:{digest}", len(first), first, first)
-    if paths is None:
+    if store is None:
         digest, size = _hash(first, stream)
         return Taken(f"sha256:{digest}", size, None, first)
-    return _keep(first, stream, paths, temporary)
+    return _keep(first, stream, store, temporary)
 
 
-def _keep(first: bytes, stream: BinaryIO, paths: ScopePaths, temporary: Path) -> Taken:
+def _keep(first: bytes, stream: BinaryIO, store: "AssetStore", temporary: Path) -> Taken:
     files.make_directory(temporary)
     with files.temporary_file(temporary) as (partial, out):
         digest, size = _hash(first, stream, out)
         files.sync_file(out)
         asset = f"sha256:{digest}"
-        final = paths.asset(asset)
-        files.make_directory(final.parent)
-        # Also over one that is there: its name may not be durable yet, its bytes may have rotted.
-        files.publish(partial, final)
+        store.keep(partial, asset, size)
     return Taken(asset, size, None, first)
 
 
@@ -143,11 +141,3 @@ def check_file(path: Path, asset: str, size: int, *, whole: bool = True) -> None
         raise DamageError(
             f"{asset} can't be read: {error.strerror}", code="asset_unreadable"
         ) from error
-
-
-def stored_files(paths: ScopePaths) -> Iterator[Path]:
-    """Yield every file in the asset folder."""
-    if not paths.assets.is_dir():
-        return
-    for entry in sorted(paths.assets.iterdir()):
-        yield from sorted(entry.iterdir()) if entry.is_dir() else [entry]

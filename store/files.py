@@ -111,6 +111,12 @@ def sync_file(stream: BinaryIO) -> None:
         os.fsync(stream.fileno())
 
 
+def flush(stream: BinaryIO) -> None:
+    """Hand over what is buffered, without waiting for the disk."""
+    with space_errors():
+        stream.flush()
+
+
 def close_file(stream: BinaryIO) -> None:
     """Close a file; what a failed write left in the buffer is dropped with it."""
     with space_errors():

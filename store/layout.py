@@ -6,6 +6,7 @@
       muniment.json            the manifest: what this is, which version
       lock                     shared by normal operations, alone for migrate and restore
       tmp/                     temporary files; nothing in it is ever authoritative
+      backups/                 notes on the repositories that the store was backed up to
       store/forget.key         the secret key of the forget lists
       store/tenants/{t}/users/{u}/
         user.sqlite3           personas, which span namespaces
@@ -16,12 +17,13 @@
         ledger.sqlite3         the authority
         access.sqlite3         what was recalled how often; losing it loses no claim
         policy.toml            what may become memory by itself, written by the user
-        assets/sha256/ab/...   assets over 64 KiB
+        assets/sha256/ab/...   assets over 64 KiB, unless the manifest names an object store
+        cache/                 what was fetched from that; it may go at any time
         index/gen-N/           rebuildable
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from muniment.store.errors import UsageError
@@ -47,6 +49,11 @@ class Scope:
                     hint="use 1 to 128 of letters, digits, dot, dash and underscore",
                 )
 
+    @classmethod
+    def at(cls, folder: Path) -> "Scope":
+        """Return the scope that a folder ``tenants/T/users/U/namespaces/N`` is of."""
+        return cls(folder.parts[-5], folder.parts[-3], folder.parts[-1])
+
     def as_dict(self) -> dict[str, str]:
         """Return the three ids by name."""
         return {"tenant": self.tenant, "user": self.user, "namespace": self.namespace}
@@ -54,9 +61,10 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """The paths of one root directory."""
+    """The paths of one root directory; ``offline`` forbids to ask an object store for assets."""
 
     path: Path
+    offline: bool = field(default=False, compare=False)
 
     @property
     def manifest(self) -> Path:
@@ -77,6 +85,11 @@ class Root:
     def temporary(self) -> Path:
         """The folder for files that are not whole yet."""
         return self.path / "tmp"
+
+    @property
+    def backups(self) -> Path:
+        """The notes on where the store was backed up to."""
+        return self.path / "backups"
 
     @property
     def store(self) -> Path:
@@ -139,6 +152,11 @@ class ScopePaths:
     def assets(self) -> Path:
         """The folder of large assets."""
         return self.path / "assets" / "sha256"
+
+    @property
+    def cache(self) -> Path:
+        """The folder of what was fetched from a remote asset store; it may go at any time."""
+        return self.path / "cache"
 
     @property
     def index(self) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from muniment.store import files, locks
+from muniment.store.asset_places import KEY, Place
 from muniment.store.errors import MunimentError, NoStoreError, StateError
 from muniment.store.layout import Root
 from muniment.store.times import now
@@ -104,14 +105,18 @@ def refusal(root: Root, state: RootState) -> StateError:
         RootState.RECOVERY_REQUIRED: ("holds an unfinished restore", "run: muniment restore"),
     }[state]
     if state is RootState.INVALID and root.store.is_dir():
-        said = ("has lost its manifest", "restore muniment.json, or the root from a backup")
+        word = "a damaged" if root.manifest.exists() else "lost its"
+        said = (f"has {word} manifest", "restore muniment.json, or the root from a backup")
     return StateError(
         f"the root {said[0]}", code=state.value, hint=said[1], path=os.fsdecode(root.path)
     )
 
 
-def initialize(root: Root) -> bool:
-    """Make the root a store; return whether it was new. The manifest comes last."""
+def initialize(root: Root, place: Place | None = None) -> bool:
+    """Make the root a store; return whether it was new. The manifest comes last.
+
+    ``place`` says where the assets of a new one lie, if not beside its ledgers.
+    """
     state = state_of(root)
     if state is RootState.CURRENT:
         return False
@@ -128,10 +133,19 @@ def initialize(root: Root) -> bool:
         with suppress(PermissionError):  # a mounted volume may belong to somebody else
             root.path.chmod(0o700)
         files.make_directory(root.temporary)
-        manifest = {"format": _FORMAT, "layout_version": LAYOUT_VERSION, "created_at": now()}
-        text = json.dumps(manifest, indent=1) + "\n"
-        files.write_atomic(root.manifest, [text.encode()], folder=root.temporary)
+        manifest: dict[str, Any] = {
+            "format": _FORMAT, "layout_version": LAYOUT_VERSION, "created_at": now()
+        }  # fmt: skip
+        files.write_atomic(root.manifest, [placed(manifest, place)], folder=root.temporary)
     return True
+
+
+def placed(manifest: dict[str, Any], place: Place | None) -> bytes:
+    """Write a manifest down with another place of the assets; null is beside the ledgers."""
+    said = {name: value for name, value in manifest.items() if name != KEY}
+    if place is not None:
+        said[KEY] = place.as_dict()
+    return (json.dumps(said, indent=1) + "\n").encode()
 
 
 @contextmanager

@@ -10,13 +10,13 @@ derives from the passphrase or key file.
 import base64
 import hashlib
 import hmac
-import os
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 from muniment.store.errors import DamageError, MissingToolError, UsageError
+from muniment.store.ports import Region
 
 CHUNK_BYTES = 64 * 1024
 READ_BYTES = 1024 * 1024
@@ -40,14 +40,8 @@ class Secret:
     value: bytes
 
 
-class Reader(Protocol):
-    """One object, open: its plain size, and its bytes from any place."""
-
-    size: int
-
-    def read_at(self, offset: int, size: int) -> bytes:
-        """Return the bytes there; raise ``DamageError`` when they can't be had."""
-        ...
+# One object, open: its plain size and bytes. Reading raises ``DamageError`` for what is damaged.
+Reader = Region
 
 
 class Codec(Protocol):
@@ -65,7 +59,7 @@ class Codec(Protocol):
         """Yield what to write for an object."""
         ...
 
-    def reader(self, label: str, stream: BinaryIO) -> Reader:
+    def reader(self, label: str, written: Region) -> Reader:
         """Open what was written for an object."""
         ...
 
@@ -85,24 +79,9 @@ class Plain:
         """Yield the chunks."""
         yield from chunks
 
-    def reader(self, label: str, stream: BinaryIO) -> Reader:
-        """Read the file."""
-        return _PlainReader(stream)
-
-
-class _PlainReader:
-    def __init__(self, stream: BinaryIO) -> None:
-        self._handle = stream.fileno()
-        self.size = os.fstat(self._handle).st_size
-
-    def read_at(self, offset: int, size: int) -> bytes:
-        found = b""
-        while len(found) < size:
-            piece = os.pread(self._handle, size - len(found), offset + len(found))
-            if not piece:
-                break
-            found += piece
-        return found
+    def reader(self, label: str, written: Region) -> Reader:
+        """Read what was written as it is."""
+        return written
 
 
 class Sealed:
@@ -133,20 +112,19 @@ class Sealed:
             number, held = number + 1, chunk
         yield cipher.encrypt(_nonce(max(number - 1, 0), last=True), held, None)
 
-    def reader(self, label: str, stream: BinaryIO) -> Reader:
+    def reader(self, label: str, written: Region) -> Reader:
         """Open an object; damage shows when the chunk in question is read."""
-        handle = stream.fileno()
-        header = os.pread(handle, _HEADER_BYTES, 0)
+        header = written.read_at(0, _HEADER_BYTES)
         if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
             raise DamageError("it is not an encrypted object", code="object_damaged")
         key = _derive(self._objects, header[len(_MAGIC) :], label.encode())
-        return _SealedReader(handle, _cipher(key))
+        return _SealedReader(written, _cipher(key))
 
 
 class _SealedReader:
-    def __init__(self, handle: int, cipher: Any) -> None:
-        self._handle, self._cipher = handle, cipher
-        body = os.fstat(handle).st_size - _HEADER_BYTES
+    def __init__(self, written: Region, cipher: Any) -> None:
+        self._written, self._cipher = written, cipher
+        body = written.size - _HEADER_BYTES
         self._chunks = -(-body // (CHUNK_BYTES + _TAG_BYTES))
         self.size = body - self._chunks * _TAG_BYTES
         self._held: tuple[int, bytes] = (-1, b"")
@@ -168,7 +146,7 @@ class _SealedReader:
 
         if self._held[0] != number:
             place = _HEADER_BYTES + number * (CHUNK_BYTES + _TAG_BYTES)
-            sealed = os.pread(self._handle, CHUNK_BYTES + _TAG_BYTES, place)
+            sealed = self._written.read_at(place, CHUNK_BYTES + _TAG_BYTES)
             nonce = _nonce(number, last=number == self._chunks - 1)
             try:
                 self._held = (number, self._cipher.decrypt(nonce, sealed, None))

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from muniment.store import files, manifest
+from muniment.store.asset_places import assets_of
 from muniment.store.backup.parts import PART_BYTES
 from muniment.store.backup.repository import Repository
-from muniment.store.backup.snapshot import Entry, Part, Snapshot
+from muniment.store.backup.snapshot import Entry, Part, Snapshot, store_of
 from muniment.store.backup.sources import (
     Pinned,
     Source,
@@ -26,12 +27,13 @@ from muniment.store.backup.sources import (
     stored_assets,
     tree,
 )
-from muniment.store.backup.verify import Check
+from muniment.store.backup.verify import Check, stored_bytes
 from muniment.store.database import database_errors
 from muniment.store.errors import DamageError, NoSpaceError, UsageError
-from muniment.store.layout import Root
+from muniment.store.layout import Root, Scope
 from muniment.store.migrating import LEDGER, looked_at
 from muniment.store.migrations import version_of
+from muniment.store.ports import AssetStore
 from muniment.store.sampling import sampler
 from muniment.store.scratch import aside
 from muniment.store.times import now
@@ -44,17 +46,27 @@ class _Job:
     root: Root
     repository: Repository
     chosen: Callable[[str], bool]
+    each: Callable[[], None]
     entries: list[Entry] = field(default_factory=list)
     missing: list[dict[str, str]] = field(default_factory=list)
     damaged: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     new_bytes: int = 0
+    store: str = ""
+    opened: dict[Path, AssetStore] = field(default_factory=dict)
+
+    def assets(self, folder: Path) -> AssetStore:
+        """Return the asset store of the scope in a folder."""
+        if folder not in self.opened:
+            self.opened[folder] = assets_of(self.root, Scope.at(folder))
+        return self.opened[folder]
 
     def relative(self, path: Path) -> str:
         return path.relative_to(self.root.path).as_posix()
 
     def put(self, part: Part, chunks: Callable[[], Iterator[bytes]]) -> None:
         """Keep an object unless it is there; one of the sample is read, and healed if it rotted."""
+        self.each()
         if part.sha256 in self.written:
             return
         if self.repository.has(part.sha256, part.size):
@@ -71,18 +83,20 @@ class _Job:
         self.new_bytes += part.size
 
 
-def create(
+def create(  # noqa: PLR0913 (all but two are told apart by name)
     root: Root, repository: Repository, *, wait_seconds: float = 0.0, sample: str | None = None,
     forgotten: tuple[str, ...] = (), instead_of: Snapshot | None = None,
+    each: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:  # fmt: skip
     """Back the whole store up; return what was done.
 
     ``instead_of`` gives its id and time to the new snapshot and is replaced by it. Objects
     written now are read back always; ``sample`` bounds the reading of those that were there
     before. What the store itself has lost or damaged is left out, named, and makes the snapshot
-    incomplete. The caller holds the repository alone.
+    incomplete. ``each`` is called after every object; what it raises ends the backup without a
+    snapshot, and what was copied is there for the next one. The caller holds the repository alone.
     """
-    job = _Job(root, repository, sampler(sample))
+    job = _Job(root, repository, sampler(sample, lambda: stored_bytes(repository)), each)
     with manifest.shared(root, wait_seconds):
         created_at = now() if instead_of is None else instead_of.created_at
         with _scratch(job) as folder, pinned(root) as state:
@@ -130,8 +144,10 @@ def plan(root: Root, repository: Repository | None, *, wait_seconds: float = 0.0
     }
 
 
-def require_apart(root: Path, repository: Path) -> None:
+def require_apart(root: Path, repository: Path | str) -> None:
     """Refuse a repository inside the root, and a root inside the repository."""
+    if isinstance(repository, str):
+        return  # an object store is no folder
     ours, theirs = root.resolve(), repository.resolve()
     if ours == theirs or ours in theirs.parents or theirs in ours.parents:
         raise UsageError(
@@ -160,13 +176,9 @@ def _snapshot(
     entries = tuple(sorted(job.entries, key=lambda entry: entry.path))
     return Snapshot(
         id=job.repository.next_id(created_at) if instead_of is None else instead_of.id,
-        created_at=created_at, store=_store(entries),
+        created_at=created_at, store=job.store,
         entries=entries, missing=tuple(job.missing), forgotten=forgotten,
     )  # fmt: skip
-
-
-def _store(entries: tuple[Entry, ...]) -> str:
-    return next(entry.sha256 for entry in entries if entry.kind == "manifest")[:16]
 
 
 def _plain(job: _Job, path: Path) -> None:
@@ -178,6 +190,8 @@ def _plain(job: _Job, path: Path) -> None:
             raise
         job.missing.append({"path": job.relative(path), "reason": "unreadable"})
         return
+    if kind == "manifest":
+        job.store = store_of(data)
     part = Part(sha256(data).hexdigest(), len(data))
     job.put(part, lambda: iter([data]))
     job.entries.append(Entry(job.relative(path), kind, part.size, part.sha256, (part,)))
@@ -211,7 +225,8 @@ def _database(job: _Job, source: Source, folder: Path, damaged: dict[Path, str])
 def _asset(job: _Job, stored: Stored) -> None:
     part, path = Part(stored.sha256, stored.size), job.relative(stored.path)
     try:
-        job.put(part, lambda: read_chunks(stored.path))
+        store = job.assets(stored.folder)
+        job.put(part, lambda: store.chunks(f"sha256:{stored.sha256}"))
     except (DamageError, OSError) as error:
         lost = isinstance(error, FileNotFoundError)
         reason = "asset_missing" if lost else getattr(error, "code", "asset_unreadable")
@@ -234,7 +249,7 @@ def _verify(job: _Job, snapshot: Snapshot) -> set[str]:
                 f"the backup did not pass its check: {finding['ref']}: {finding['message']}",
                 code="backup_damaged",
                 hint="check the disk of the repository, and run the same command again",
-                path=os.fsdecode(job.repository.path),
+                path=job.repository.place.name,
             )
     return check.report.broken
 
@@ -257,8 +272,9 @@ def _require_room(folder: Path, state: Pinned) -> None:
 @contextmanager
 def _scratch(job: _Job) -> Iterator[Path]:
     """Yield a folder for plain copies: the repository's own, or the root's if that is encrypted."""
-    if not job.repository.encrypted:
-        yield job.repository.temporary
+    own = job.repository.place.temporary
+    if own is not None and not job.repository.encrypted:
+        yield own
         return
     with aside(job.root.temporary, "backup") as folder:
         yield folder

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from muniment.store import files
 from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Snapshot
 from muniment.store.errors import UsageError
@@ -127,9 +126,9 @@ def sweep(repository: Repository, needed: set[str], *, dry_run: bool = False) ->
     """Remove the objects that are not needed; return how many there were and their bytes."""
     names = {repository.file_name(digest) for digest in needed}
     objects = size = 0
-    for path in repository.stored():
-        if path.name not in names:
-            objects, size = objects + 1, size + path.stat().st_size
+    for held in list(repository.stored()):
+        if held.name.rpartition("/")[2] not in names:
+            objects, size = objects + 1, size + held.size
             if not dry_run:
-                files.remove(path)
+                repository.remove(held)
     return objects, size

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from muniment.store.asset_places import KEY
 from muniment.store.errors import DamageError, StateError
 from muniment.store.ids import canonical
+from muniment.store.manifest import placed
 
 VERSION = 1
 KINDS = ("manifest", "database", "asset", "file")
@@ -148,6 +150,17 @@ def decode(data: bytes, identity: str) -> Snapshot:
 def is_id(text: str) -> bool:
     """Tell whether a text has the form of a snapshot's id."""
     return _ID.fullmatch(text) is not None
+
+
+def store_of(manifest: bytes) -> str:
+    """Return by what a snapshot names the store with a manifest, wherever its assets lie."""
+    try:
+        said = json.loads(manifest)
+    except ValueError:
+        said = None
+    if isinstance(said, dict) and KEY in said:
+        manifest = placed(said, None)
+    return hashlib.sha256(manifest).hexdigest()[:16]
 
 
 def next_id(known: Iterable[str], created_at: str) -> str:

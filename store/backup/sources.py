@@ -24,7 +24,7 @@ from muniment.store.migrating import LEDGER, steps_of
 from muniment.store.migrations import version_of
 
 DAMAGED = "database_damaged"
-_REBUILT = {"assets", "index"}  # assets come by the ledger's rows
+_REBUILT = {"assets", "cache", "index"}  # assets come by the ledger's rows
 _LEFT_OUT = re.compile(r".*(\.lock|-wal|-shm|-journal|\.partial|\.sqlite3\.schema-\d+)")
 _PAGES_A_STEP = 4096
 

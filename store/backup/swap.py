@@ -35,7 +35,8 @@ def resume(root: Root, wait_seconds: float = 0.0, *, dry_run: bool = False) -> d
                 swap(root, root.path / said["staging"], displaced)
     return {
         "snapshot": said["snapshot"], "root": shown(root.path), "files": said["files"],
-        "bytes": said["bytes"], "left_out": said["left_out"], "resumed": True,
+        "bytes": said["bytes"], "left_out": said["left_out"],
+        "erased_again": said.get("erased_again", 0), "resumed": True,
         "displaced": None if displaced is None else shown(displaced), "dry_run": dry_run,
     }  # fmt: skip
 
@@ -76,6 +77,7 @@ def write_journal(root: Root, answer: dict[str, Any], staging: Path) -> None:
     said = {
         "version": _VERSION,
         **{name: answer[name] for name in ("snapshot", "files", "bytes", "left_out")},
+        "erased_again": answer.get("erased_again", 0),
         "staging": staging.relative_to(root.path).as_posix(),
         "displaced": None if aside is None else Path(aside).name,
         "begun_at": now(),

@@ -21,11 +21,15 @@ _BROKEN = "restore another snapshot"
 
 @dataclass(slots=True)
 class Report:
-    """What was looked at and what does not hold; ``damage`` false in a finding makes it a note."""
+    """What was looked at and what does not hold; ``damage`` false in a finding makes it a note.
+
+    ``complete`` is false when the check was stopped.
+    """
 
     counts: dict[str, int] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
+    complete: bool = True
 
     @property
     def damaged(self) -> bool:
@@ -48,7 +52,10 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain values."""
-        return {"damaged": self.damaged, "counts": self.counts, "findings": self.findings}
+        return {
+            "damaged": self.damaged, "complete": self.complete, "counts": self.counts,
+            "findings": self.findings,
+        }  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -60,6 +67,7 @@ class Check:
 
     repository: Repository
     chosen: Callable[[str], bool]
+    each: Callable[[], bool] = lambda: True
     report: Report = field(default_factory=Report)
     _parts: dict[str, DamageError | None] = field(default_factory=dict)
     _databases: set[str] = field(default_factory=set)
@@ -73,6 +81,9 @@ class Check:
                 "it was lost in the store before; an older snapshot may hold it", damage=False,
             )  # fmt: skip
         for entry in snapshot.entries:
+            if not self.each():
+                self.report.complete = False
+                return
             self.report.count("files")
             faults = [fault for part in entry.parts if (fault := self._part(part)) is not None]
             for fault in faults[:1]:
@@ -85,7 +96,9 @@ class Check:
     def strays(self, known: Iterable[Part]) -> None:
         """Note the objects that no snapshot needs."""
         names = {self.repository.file_name(part.sha256) for part in known}
-        strays = sum(1 for path in self.repository.stored() if path.name not in names)
+        strays = sum(
+            1 for held in self.repository.stored() if held.name.rpartition("/")[2] not in names
+        )
         if strays:
             self.report.find(
                 "unreferenced", None, "objects", f"{strays} objects belong to no snapshot",
@@ -125,6 +138,11 @@ class Check:
             )  # fmt: skip
 
 
+def stored_bytes(repository: Repository) -> int:
+    """Return the bytes of all objects together."""
+    return sum(held.size for held in repository.stored())
+
+
 def is_newer(entry: Entry) -> bool:
     """Tell whether a database has a schema that this version does not know."""
     known = len(steps_of(PurePosixPath(entry.path).name))
@@ -147,13 +165,19 @@ def _faults(repository: Repository, entry: Entry) -> list[str]:
 
 
 def verify(
-    repository: Repository, *, snapshot: str | None = None, sample: str | None = None
-) -> Report:
-    """Check one snapshot or all of them; ``sample`` (``n/t`` or ``x%``) bounds the reading."""
-    check = Check(repository, sampler(sample))
+    repository: Repository, *, snapshot: str | None = None, sample: str | None = None,
+    each: Callable[[], bool] = lambda: True,
+) -> Report:  # fmt: skip
+    """Check one snapshot or all of them; ``sample`` (``2/7``, ``5%``, ``500M``) bounds the reading.
+
+    ``each`` is asked before every file of a snapshot whether to go on.
+    """
+    check = Check(repository, sampler(sample, lambda: stored_bytes(repository)), each)
     known: list[Part] = []
     readable = True
     for identity in repository.ids() if snapshot is None else [snapshot]:
+        if not check.report.complete:
+            break
         try:
             found = repository.read(identity)
         except (DamageError, StateError) as error:
@@ -162,6 +186,6 @@ def verify(
             continue
         check.snapshot(found)
         known += found.objects()
-    if snapshot is None and readable:
+    if snapshot is None and readable and check.report.complete:
         check.strays(known)
     return check.report

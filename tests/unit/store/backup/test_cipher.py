@@ -2,12 +2,12 @@ import io
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
 
 import pytest
 
 from muniment.store.backup import cipher
 from muniment.store.backup.cipher import CHUNK_BYTES, Reader, Sealed, Secret
+from muniment.store.backup.local import FileRegion
 from muniment.store.errors import DamageError, MissingToolError, UsageError
 
 pytest.importorskip("cryptography")
@@ -22,11 +22,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def stored(data: bytes) -> Iterator[BinaryIO]:
+def stored(data: bytes) -> Iterator[FileRegion]:
     with tempfile.TemporaryFile() as stream:
         stream.write(data)
         stream.flush()
-        yield stream
+        yield FileRegion(stream)
 
 
 def sealed(data: bytes, label: str = "one") -> bytes:

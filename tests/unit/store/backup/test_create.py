@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from support.backups import CANARY, backed_up, large_objects, remember_more
+from support.backups import CANARY, backed_up, folder_of, large_objects, remember_more
 
 from muniment.store import personas
 from muniment.store.access import touch
@@ -153,11 +153,13 @@ def test_an_encrypted_repository_holds_no_plain_bytes(root: Root, tmp_path: Path
     secret = Secret("passphrase", b"open sesame")
     repository, snapshot = backed_up(root, tmp_path / "repo", secret)
 
-    held = b"".join(path.read_bytes() for path in repository.path.rglob("*") if path.is_file())
+    held = b"".join(
+        path.read_bytes() for path in folder_of(repository).rglob("*") if path.is_file()
+    )
     assert CANARY not in held
     assert b"SQLite format" not in held
     assert not [entry for entry in snapshot.entries if entry.sha256.encode() in held]
-    assert not [e for e in snapshot.entries if list(repository.path.rglob(e.sha256))]
+    assert not [e for e in snapshot.entries if list(folder_of(repository).rglob(e.sha256))]
     assert list(root.temporary.iterdir()) == []
     assert verify(repository).as_dict()["counts"]["databases"] == 1
     assert not verify(repository).damaged
@@ -170,7 +172,7 @@ def test_permissions_are_private(root: Root, tmp_path: Path) -> None:
     finally:
         os.umask(before)
 
-    modes = {(p.is_dir(), p.stat().st_mode & 0o777) for p in repository.path.rglob("*")}
+    modes = {(p.is_dir(), p.stat().st_mode & 0o777) for p in folder_of(repository).rglob("*")}
     assert modes == {(True, 0o700), (False, 0o600)}
 
 

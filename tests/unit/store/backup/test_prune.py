@@ -2,7 +2,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.backups import backed_up, remember_more
+from support.backups import backed_up, folder_of, remember_more
 
 from muniment.store.backup.prune import Retention, kept, prune, span
 from muniment.store.backup.snapshot import Snapshot
@@ -91,7 +91,7 @@ def test_nothing_is_removed_while_a_manifest_can_not_be_read(root: Root, tmp_pat
     repository, first = backed_up(root, tmp_path / "repo")
     backed_up(root, tmp_path / "repo")
     before = list(repository.stored())
-    (repository.path / "snapshots" / f"{first.id}.json").write_text("{")
+    (folder_of(repository) / "snapshots" / f"{first.id}.json").write_text("{")
 
     with pytest.raises(DamageError):
         prune(repository, Retention(last=1), now())

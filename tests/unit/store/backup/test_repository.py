@@ -3,6 +3,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.backups import folder_of
 
 from muniment.store.backup.repository import Repository
 from muniment.store.errors import DamageError, LockedError, NotFoundError, StateError, UsageError
@@ -16,6 +17,10 @@ def repository(tmp_path: Path) -> Repository:
     return Repository.create(tmp_path / "repo")
 
 
+def objects(repository: Repository) -> list[Path]:
+    return [folder_of(repository) / held.name for held in repository.stored()]
+
+
 def test_an_object_is_found_by_its_digest(repository: Repository) -> None:
     assert not repository.has(DIGEST, len(DATA))
 
@@ -23,8 +28,8 @@ def test_an_object_is_found_by_its_digest(repository: Repository) -> None:
 
     assert repository.has(DIGEST, len(DATA))
     assert b"".join(repository.chunks(DIGEST)) == DATA
-    assert [path.stat().st_mode & 0o777 for path in repository.stored()] == [0o600]
-    assert repository.path.stat().st_mode & 0o777 == 0o700
+    assert [path.stat().st_mode & 0o777 for path in objects(repository)] == [0o600]
+    assert folder_of(repository).stat().st_mode & 0o777 == 0o700
 
 
 def test_bytes_that_are_not_what_the_digest_says_are_not_kept(repository: Repository) -> None:
@@ -32,7 +37,7 @@ def test_bytes_that_are_not_what_the_digest_says_are_not_kept(repository: Reposi
         repository.put(DIGEST, iter([b"other bytes"]))
 
     assert list(repository.stored()) == []
-    assert list(repository.temporary.iterdir()) == []
+    assert list((folder_of(repository) / "tmp").iterdir()) == []
 
 
 def test_a_link_in_the_place_of_an_object_is_not_followed(
@@ -40,7 +45,7 @@ def test_a_link_in_the_place_of_an_object_is_not_followed(
 ) -> None:
     repository.put(DIGEST, iter([DATA]))
     (tmp_path / "elsewhere").write_bytes(DATA)
-    (path,) = repository.stored()
+    (path,) = objects(repository)
     path.unlink()
     path.symlink_to(tmp_path / "elsewhere")
 
@@ -64,21 +69,21 @@ def test_what_is_no_repository_is_said_to_be_none(tmp_path: Path) -> None:
 
 
 def test_a_newer_or_broken_header_is_refused(repository: Repository) -> None:
-    header = repository.path / "repository.json"
+    header = folder_of(repository) / "repository.json"
     said = json.loads(header.read_text())
     header.write_text(json.dumps(said | {"version": 2}))
     with pytest.raises(StateError):
-        Repository.open(repository.path)
+        Repository.open(folder_of(repository))
     header.write_text("{}")
     with pytest.raises(DamageError):
-        Repository.open(repository.path)
+        Repository.open(folder_of(repository))
 
 
 def test_one_writer_at_a_time_and_its_leftovers_go(repository: Repository) -> None:
-    (repository.temporary / "x.partial").touch()
+    ((folder_of(repository) / "tmp") / "x.partial").touch()
 
     with repository.writing():
-        assert list(repository.temporary.iterdir()) == []
+        assert list((folder_of(repository) / "tmp").iterdir()) == []
         with pytest.raises(LockedError), repository.writing():
             pass
         with pytest.raises(LockedError), repository.reading():

@@ -3,7 +3,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.backups import backed_up, content, large_objects, remember_more
+from support.backups import backed_up, content, folder_of, large_objects, remember_more
 
 from muniment.store import locks, manifest, migrations
 from muniment.store.backup import restore as module
@@ -88,7 +88,7 @@ def test_an_older_snapshot_can_be_named(
 ) -> None:
     repository, first = made
     remember_more(root, "later")
-    backed_up(root, repository.path)
+    backed_up(root, folder_of(repository))
 
     restore(fresh, repository, repository.read(first.id))
 
@@ -149,7 +149,7 @@ def test_no_part_of_a_ledger_may_be_left_out(
 ) -> None:
     repository, snapshot = made
     ledger = next(entry for entry in snapshot.entries if entry.kind == "database")
-    (path,) = repository.path.rglob(ledger.parts[0].sha256)
+    (path,) = folder_of(repository).rglob(ledger.parts[0].sha256)
     path.unlink()
 
     with pytest.raises(DamageError):

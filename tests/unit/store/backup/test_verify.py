@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.backups import backed_up, large_objects, remember_more
+from support.backups import backed_up, folder_of, large_objects, remember_more
 
 from muniment.store.backup.repository import Repository
 from muniment.store.backup.snapshot import Snapshot
@@ -16,8 +16,11 @@ def made(root: Root, tmp_path: Path) -> tuple[Repository, Snapshot]:
     return backed_up(root, tmp_path / "repo")
 
 
-def codes(repository: Repository, **asked: str) -> list[str]:
-    return [finding["code"] for finding in verify(repository, **asked).findings]
+def codes(
+    repository: Repository, snapshot: str | None = None, sample: str | None = None
+) -> list[str]:
+    report = verify(repository, snapshot=snapshot, sample=sample)
+    return [finding["code"] for finding in report.findings]
 
 
 def test_a_whole_repository_is_found_whole(made: tuple[Repository, Snapshot]) -> None:
@@ -34,7 +37,7 @@ def test_a_missing_cut_or_flipped_object_is_found(
 ) -> None:
     repository, snapshot = made
     entry = next(entry for entry in snapshot.entries if entry.kind == kind)
-    (path,) = repository.path.rglob(entry.parts[0].sha256)
+    (path,) = folder_of(repository).rglob(entry.parts[0].sha256)
     data = path.read_bytes()
 
     path.write_bytes(bytes([data[0] ^ 1]) + data[1:])
@@ -49,7 +52,7 @@ def test_what_two_snapshots_share_is_read_once_and_told_of_both(
     root: Root, made: tuple[Repository, Snapshot]
 ) -> None:
     remember_more(root, "more")
-    repository, second = backed_up(root, made[0].path)
+    repository, second = backed_up(root, folder_of(made[0]))
     large_objects(repository, second)[0].unlink()
 
     report = verify(repository)
@@ -75,8 +78,8 @@ def test_a_damaged_manifest_is_a_finding_and_others_are_checked(
     root: Root, made: tuple[Repository, Snapshot]
 ) -> None:
     repository, first = made
-    backed_up(root, repository.path)
-    manifest = repository.path / "snapshots" / f"{first.id}.json"
+    backed_up(root, folder_of(repository))
+    manifest = folder_of(repository) / "snapshots" / f"{first.id}.json"
     said = json.loads(manifest.read_text())
     said["snapshot"]["files"].pop()
     manifest.write_text(json.dumps(said))

@@ -1,0 +1,1 @@
+"""Engines besides local files and SQLite, behind the protocols of :mod:`muniment.store.ports`."""

@@ -1,0 +1,304 @@
+"""One prefix of a bucket through ``obstore``: whole objects in and out, every upload proven.
+
+The server proves what it took by an ETag that is the MD5 of what was sent (or of its parts); where
+it is anything else, the object is read back and hashed. Requests are retried by the client; what
+fails then becomes ``RemoteError``.
+"""
+
+import hashlib
+import re
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+from muniment.store.asset_places import Location
+from muniment.store.backends.access import Access, access
+from muniment.store.backends.uploads import Sent, part_of
+from muniment.store.errors import MissingToolError, MunimentError, RemoteError
+
+_PARTS_AT_ONCE = 2
+_STREAM_BYTES = 1024 * 1024
+_RETRIES: Any = {
+    "max_retries": 4, "retry_timeout": timedelta(seconds=30),
+    "backoff": {"init_backoff": timedelta(milliseconds=200),
+                "max_backoff": timedelta(seconds=4), "base": 2},
+}  # fmt: skip
+# Of a whole request; a part of 8 MiB has to pass in it.
+_CLIENT = {"timeout": "120s", "connect_timeout": "5s", "read_timeout": "30s"}
+_STATUS = re.compile(r"status code: (\d{3})")
+_REFUSED = {"401", "403"}
+
+
+class Object(NamedTuple):
+    """One object as the server lists it; ``stamp`` changes with every writing."""
+
+    name: str
+    size: int
+    stamp: str
+    modified_ns: int
+
+
+class Bucket:
+    """The objects below one prefix; names are relative to it."""
+
+    def __init__(
+        self, location: Location, granted: Access | None = None, *, offline: bool = False
+    ) -> None:
+        self.location = location
+        self._offline = offline
+        self._granted = granted
+        self._known = False
+
+    @cached_property
+    def access(self) -> Access:
+        """What opens the server, read when it is first needed; ``RemoteError`` when offline."""
+        if self._offline:
+            raise RemoteError(
+                f"{self.location.url} is not asked: offline", code="offline",
+                hint="leave --offline out",
+            )  # fmt: skip
+        return self._granted or access()
+
+    @cached_property
+    def _store(self) -> Any:
+        _library()
+        from obstore.store import S3Store
+
+        own = self.access
+        client: Any = {**_CLIENT, "allow_http": own.plain_http}
+        config: dict[str, Any] = {
+            "access_key_id": own.key, "secret_access_key": own.secret, "region": own.region,
+            "virtual_hosted_style_request": False, "disable_bulk_delete": True,
+        }  # fmt: skip
+        config |= {"session_token": own.token} if own.token else {}
+        config |= {"endpoint": own.endpoint} if own.endpoint else {}
+        return S3Store(self.location.bucket, **config, client_options=client, retry_config=_RETRIES)
+
+    def key(self, name: str) -> str:
+        """Return the whole key of a name."""
+        return self.location.prefix + name
+
+    def head(self, name: str) -> Object | None:
+        """Return what an object is; null when it does not exist."""
+        library = _library()
+        try:
+            with self._faults():
+                return self._object(library.head(self._store, self.key(name)))
+        except FileNotFoundError:
+            self._require_bucket()
+            return None
+
+    def chunks(self, name: str, offset: int = 0) -> Generator[bytes, None, None]:
+        """Yield an object from a place on; raise ``FileNotFoundError`` when it does not exist.
+
+        A server that sends the whole object for a part of it is borne with.
+        """
+        library = _library()
+        options: Any = {"range": {"offset": offset}} if offset else None
+        with self._faults():
+            try:
+                found = library.get(self._store, self.key(name), options=options)
+            except library.exceptions.GenericError as error:
+                if not offset or "non-partial" not in str(error):
+                    raise
+                found = library.get(self._store, self.key(name))
+                yield from _from(offset, found.stream(min_chunk_size=_STREAM_BYTES))
+                return
+            for chunk in found.stream(min_chunk_size=_STREAM_BYTES):
+                yield bytes(chunk)
+
+    def read(self, name: str, start: int, length: int) -> bytes:
+        """Return a part of an object; raise ``FileNotFoundError`` when it does not exist."""
+        if length <= 0:
+            return b""
+        library = _library()
+        with self._faults():
+            try:
+                return bytes(
+                    library.get_range(self._store, self.key(name), start=start, length=length)
+                )
+            except library.exceptions.GenericError as error:
+                if "non-partial" not in str(error):
+                    raise
+        found = bytearray()
+        for chunk in self.chunks(name, start):
+            found += chunk
+            if len(found) >= length:
+                break
+        return bytes(found[:length])
+
+    def list(self, folder: str = "") -> Iterator[Object]:
+        """Yield every object below a folder, sorted by name."""
+        library = _library()
+        with self._faults():
+            for page in library.list(self._store, self.key(folder) or None, chunk_size=1000):
+                yield from map(self._object, page)
+
+    def put(
+        self, name: str, chunks: Iterable[bytes], *, create: bool = False, size: int = 0
+    ) -> None:
+        """Upload an object and prove it; ``size``, if known, sets how large its parts are.
+
+        With ``create``, raises ``FileExistsError`` when there is one, by the server's own condition
+        where it knows one and the object is small, and by looking first in any case.
+        """
+        if create and self.head(name) is not None:
+            raise FileExistsError(name)
+        part = part_of(size)
+        source = iter(chunks)
+        first = _take(source, part)
+        sent = Sent(part)
+        if len(first) < part:
+            tag = self._send(name, sent.watch([first]), part, create=create, whole=first)
+        else:
+            tag = self._send(name, sent.watch(chain([first], source)), part, create=create)
+        self._prove(name, sent, tag)
+
+    def refuses_second(self, name: str, data: bytes) -> bool:
+        """Tell whether the server itself refuses to write over a name when asked to."""
+        try:
+            self._send(name, iter([data]), len(data) + 1, create=True, whole=data)
+        except FileExistsError:
+            return True
+        return False
+
+    def tags_of(self, chunks: Iterable[bytes], size: int) -> set[str]:
+        """Return the ETags that an object of these bytes has when :meth:`put` wrote it."""
+        sent = Sent(part_of(size))
+        for _ in sent.watch(chunks):
+            pass
+        return sent.tags()
+
+    def delete(self, name: str) -> None:
+        """Remove an object, or put a marker over it where the bucket keeps versions."""
+        library = _library()
+        with self._faults():
+            try:
+                library.delete(self._store, self.key(name))
+            except FileNotFoundError:
+                self._require_bucket()
+
+    def _send(
+        self, name: str, watched: Iterator[bytes], part: int, *, create: bool,
+        whole: bytes | None = None,
+    ) -> str:  # fmt: skip
+        library = _library()
+        with self._faults():
+            try:
+                if whole is not None:
+                    mode = "create" if create else "overwrite"
+                    data = b"".join(watched)
+                    answer = library.put(self._store, self.key(name), data, mode=mode)
+                else:
+                    answer = library.put(
+                        self._store, self.key(name), watched, use_multipart=True, chunk_size=part,
+                        max_concurrency=_PARTS_AT_ONCE,
+                    )  # fmt: skip
+            except (library.exceptions.AlreadyExistsError, library.exceptions.PreconditionError):
+                raise FileExistsError(name) from None
+        return str(answer["e_tag"] or "").strip('"')
+
+    def _prove(self, name: str, sent: "Sent", tag: str) -> None:
+        found = self.head(name)
+        if found is None or found.size != sent.size:
+            raise _unproven(self, name)
+        if tag in sent.tags():
+            return
+        digest = hashlib.sha256()
+        for chunk in self.chunks(name):
+            digest.update(chunk)
+        if digest.digest() != sent.whole.digest():
+            raise _unproven(self, name)
+
+    def _object(self, said: Any) -> Object:
+        moment = said["last_modified"]
+        return Object(
+            said["path"].removeprefix(self.location.prefix), said["size"],
+            (said["e_tag"] or "").strip('"') or moment.isoformat(),
+            int(moment.timestamp()) * 1_000_000_000,
+        )  # fmt: skip
+
+    def _require_bucket(self) -> None:
+        """Tell an object that is missing from a bucket that is: the answers look the same."""
+        if not self._known:
+            next(iter(self.list("muniment-probe/")), None)
+            self._known = True
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Turn the client's errors into ours, without what a server or a proxy said at length."""
+        library = _library()
+        try:
+            yield
+        except (MunimentError, FileNotFoundError, FileExistsError):
+            raise
+        except library.exceptions.BaseError as error:
+            raise self.fault(str(error)) from error
+        except OSError as error:
+            raise self.fault("connection lost") from error
+
+    def fault(self, said: str) -> RemoteError:
+        """Return the error for what a client or server said."""
+        url = f"s3://{self.location.bucket}"
+        status = _STATUS.search(said)
+        if "NoSuchBucket" in said:
+            return RemoteError(f"{url} does not exist", code="bucket_missing", hint="make it first")
+        if status and status[1] in _REFUSED:
+            return RemoteError(
+                f"{url} refuses these credentials ({status[1]})", code="store_denied",
+                hint="check the AWS_... variables and the rights that they give",
+            )  # fmt: skip
+        why = f"status {status[1]}" if status else _short(said)
+        return RemoteError(
+            f"{url} can't be used now: {why}",
+            hint="nothing is lost: run the same command again when it can be reached",
+        )
+
+
+def _library() -> Any:
+    try:
+        import obstore
+    except ImportError:
+        raise MissingToolError(
+            "the library for object stores is not installed", code="missing_library",
+            hint="install muniment[s3]",
+        ) from None  # fmt: skip
+    return obstore
+
+
+def _take(source: Iterator[bytes], amount: int) -> bytes:
+    held = bytearray()
+    while len(held) < amount:
+        chunk = next(source, None)
+        if chunk is None:
+            break
+        held += chunk
+    return bytes(held)
+
+
+def _from(offset: int, stream: Iterable[Any]) -> Iterator[bytes]:
+    for chunk in stream:
+        data = bytes(chunk)
+        if offset < len(data):
+            yield data[offset:]
+        offset = max(0, offset - len(data))
+
+
+def _short(said: str) -> str:
+    """Say in a few words what a client's error means."""
+    low = said.lower()
+    if "timed out" in low or "readtimeout" in low or "connecttimeout" in low:
+        return "it does not answer in time"
+    if "error sending request" in low or "connect" in low:
+        return "no connection"
+    return "the answer was cut short or makes no sense"
+
+
+def _unproven(bucket: Bucket, name: str) -> RemoteError:
+    return RemoteError(
+        f"s3://{bucket.location.bucket} did not keep {name} as it was sent", code="upload_damaged",
+        hint="run the same command again; if it goes on, check the server",
+    )  # fmt: skip
