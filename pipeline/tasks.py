@@ -10,6 +10,7 @@ from muniment.store.errors import InputError, MunimentError
 
 if TYPE_CHECKING:
     from muniment.adapters.models.settings import ModelSettings
+    from muniment.store.asset_places import Elsewhere
 
 MESSAGE_CHARACTERS = 300
 
@@ -25,12 +26,16 @@ class ReaderSetup:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One asset to be read by one reader; ``key`` is the caller's own and comes back."""
+    """One asset to be read by one reader; ``key`` is the caller's own and comes back.
+
+    ``elsewhere``, where it is set, is what the reading process gets the bytes from.
+    """
 
     key: str
     reader: ReaderSpec
     source: Source
     seconds: float | None = None  # the time limit; null takes the limits' ``item_seconds``
+    elsewhere: "Elsewhere | None" = None
 
 
 @dataclass(frozen=True, slots=True)

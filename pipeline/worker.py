@@ -11,11 +11,12 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from muniment.adapters.models.references import referring
-from muniment.adapters.ports import Finding, Limits, ModelCall
+from muniment.adapters.ports import Draft, Finding, Limits, ModelCall
 from muniment.pipeline.processes import kill_tree
 from muniment.pipeline.tasks import Failure, ReaderSetup, Task, failure_of
 
@@ -36,8 +37,12 @@ class Readers:
 
     def read(self, task: Task) -> Iterator[Finding]:
         """Yield the findings of a task; whatever its reader raises passes through."""
-        with referring(task.source.asset):
-            yield from self._reader(task).read(task.source, self._toolbox())
+        source = task.source
+        if task.elsewhere is not None:
+            path = task.elsewhere.fetch(source.asset, source.scratch)
+            source = replace(source, path=path)
+        with referring(source.asset):
+            yield from self._reader(task).read(source, self._toolbox())
 
     def take_calls(self) -> list[ModelCall]:
         """Return the audit rows since the last time."""
@@ -89,7 +94,10 @@ def _answer(connection: Connection, readers: Readers, task: Task) -> Failure | N
     batch: list[Finding] = []
     failure = None
     try:
+        task.source.scratch.mkdir(mode=0o700, exist_ok=True)
         for finding in readers.read(task):
+            if isinstance(finding, Draft):
+                _ = finding.locator.canonical  # worked out here, so that the one writer need not
             batch.append(finding)
             if len(batch) >= BATCH:
                 connection.send(("batch", batch, readers.take_calls()))

@@ -1,10 +1,12 @@
 """Observe: asset to observations, by every reader that has not finished with it.
 
-Light text is read in this process; the rest in worker processes, one lane a model role. Each
-asset and reader is one transaction, so an interruption costs at most the item in hand.
+Light text is read in this process; the rest in worker processes, one lane a model role, or on a
+cluster. What an asset and reader gave is written whole or not at all, together with what else came
+within a quarter of a second: an interruption costs that and the items in hand.
 """
 
 import shutil
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,15 +15,18 @@ from muniment.adapters import registry
 from muniment.adapters.ports import ReaderSpec, Source
 from muniment.pipeline.stages.reading import STAGE, Channels, Prepared, ReadingWriter
 from muniment.pipeline.stages.run import Run
+from muniment.pipeline.stages.sniffing import sniff_again
 from muniment.pipeline.tasks import Executor, ReaderSetup, Task, TaskResult
 from muniment.store.ids import digest
 from muniment.store.rows import AssetRow
 
 if TYPE_CHECKING:
     from muniment.adapters.models.settings import ModelSettings
+    from muniment.store.asset_places import Elsewhere
 
-# Light assets are committed in groups of this many; each heavy one by itself.
+# A group is committed when it is this large, or when so long has passed since the last commit.
 GROUP = 128
+HOLD_SECONDS = 0.25
 LANES = ("inline", "parse", "ocr", "transcribe")
 # What nobody reads is a result, too: it has a status and a reason.
 _UNREAD = {"empty": ("empty", "empty_file", "the file has no bytes")}
@@ -38,9 +43,11 @@ class Observation:
         self._models = models
         self._light = light
         self._heavy = heavy
+        self._batch = _Batch(run)
 
     def observe(self) -> None:
         """Read whatever is not read yet, light text first."""
+        sniff_again(self._run, STAGE, UNREAD_FAMILIES | {"event"})
         with self._run.ledger.unit():
             self._run.ledger.evidence.add_own_names(self._run.settings["me"])
         me = self._run.ledger.evidence.own_names()
@@ -57,12 +64,16 @@ class Observation:
         newest = -1
         while newest != (newest := self._run.ledger.assets.newest_type()):
             self._name_unread([channel.reader for channel in channels])
-            self._read(inline, self._light, GROUP)
-            self._read(heavy, self._heavy, 1)
+            self._read(inline, self._light)
+            self._read(heavy, self._heavy)
             if self._run.out_of_time:
                 break
 
-    def _read(self, channels: list[Channels], executor: Executor, group: int) -> None:
+    def settle(self) -> None:
+        """Commit what has waited long enough; call it now and then while results are awaited."""
+        self._batch.settle()
+
+    def _read(self, channels: list[Channels], executor: Executor) -> None:
         again = self._run.retry_failed
         work = {c.reader.name: self._to_do(c, retry_failed=again) for c in channels}
         total = sum(map(len, work.values()))
@@ -71,14 +82,13 @@ class Observation:
         self._run.progress.start("observe", total)
         writers = {c.reader.name: ReadingWriter(self._run, c) for c in channels}
         pending: dict[str, tuple[ReaderSpec, AssetRow]] = {}
-        batch = _Batch(self._run, group)
         for result in executor.run(self._tasks(channels, work, pending)):
             reader, asset = pending.pop(result.key)
-            batch.add(writers[reader.name], asset, result)
+            self._batch.add(writers[reader.name], asset, result)
             if self._run.out_of_time:
                 self._run.tally.warnings.append(self._run.ending)
                 break
-        batch.commit()
+        self._batch.commit()
         for channel in channels:
             self._advance(channel)
 
@@ -102,23 +112,25 @@ class Observation:
             for asset in work[channel.reader.name]:
                 key = f"{channel.reader.name}:{asset.seq}"
                 pending[key] = (channel.reader, asset)
-                light = channel.reader.lane == "inline"
-                yield Task(key, channel.reader, self._source(asset, key, light=light))
+                yield Task(
+                    key, channel.reader, self._source(asset, key), elsewhere=self._elsewhere(asset)
+                )
 
-    def _source(self, asset: AssetRow, key: str, *, light: bool) -> Source:
+    def _elsewhere(self, asset: AssetRow) -> "Elsewhere | None":
+        return None if asset.storage == "inline" else self._run.ledger.assets.store.elsewhere
+
+    def _source(self, asset: AssetRow, key: str) -> Source:
         assets = self._run.ledger.assets
         inline = asset.storage == "inline"
-        scratch = _scratch(self._run, key)
-        if not light:
-            scratch.mkdir(mode=0o700, exist_ok=True)
+        here = not inline and assets.store.elsewhere is None
         return Source(
             asset=asset.id,
             size=asset.size,
             media_type=asset.media_type,
             family=asset.family,
             name=asset.name,
-            scratch=scratch,
-            path=None if inline else assets.file(asset.id),
+            scratch=_scratch(self._run, key),
+            path=assets.file(asset.id) if here else None,
             data=assets.inline_bytes(asset.seq) if inline else None,
             depth=assets.depth(asset.seq) if asset.derived else 0,
         )
@@ -152,16 +164,22 @@ class Observation:
 class _Batch:
     """Results that are committed together."""
 
-    def __init__(self, run: Run, size: int) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._size = size
+        self._committed = time.monotonic()
         self._waiting: list[tuple[ReadingWriter, AssetRow, TaskResult, Prepared]] = []
 
     def add(self, writer: ReadingWriter, asset: AssetRow, result: TaskResult) -> None:
-        """Take a result; commit when enough have come together."""
+        """Take a result; commit when enough have come together, or the last commit is long ago."""
         found = writer.prepare(result.findings, result.failure)
         self._waiting.append((writer, asset, result, found))
-        if len(self._waiting) >= self._size:
+        if len(self._waiting) >= GROUP:
+            self.commit()
+        self.settle()
+
+    def settle(self) -> None:
+        """Commit what is waiting if the last commit is long ago."""
+        if self._waiting and time.monotonic() - self._committed >= HOLD_SECONDS:
             self.commit()
 
     def commit(self) -> None:
@@ -176,6 +194,7 @@ class _Batch:
         for writer, *_ in self._waiting:
             writer.discard()
         self._waiting.clear()
+        self._committed = time.monotonic()
         for asset, result, status in ended:
             shutil.rmtree(_scratch(self._run, result.key), ignore_errors=True)
             self._run.tally.add("observed")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
 
@@ -19,13 +20,13 @@ from muniment.adapters.ports import (
     TimeClaim,
 )
 from muniment.pipeline.stages.admission import Admission
-from muniment.pipeline.stages.capture import RANKS
+from muniment.pipeline.stages.capture import RANKS, time_in_name
 from muniment.pipeline.stages.run import Run
 from muniment.pipeline.stages.sniffing import type_of
 from muniment.pipeline.tasks import Failure
 from muniment.store.assets import Taken, take_stream
 from muniment.store.ids import canonical, digest
-from muniment.store.ledger.evidence import observation_id
+from muniment.store.ledger.evidence import observation_id_at
 from muniment.store.records import Observation, Producer
 from muniment.store.rows import AssetRow
 from muniment.store.times import now, sort_key
@@ -43,6 +44,7 @@ class Channel:
 
     producer: Producer
     role: str
+    fingerprint: str  # the producer's, worked out once for the many that it made
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class Channels:
                 made = model.model_copy(
                     update={"params_hash": digest(model.params_hash, reader.name, reader.version)}
                 )
-            channels.by_kind[kind] = Channel(made, made.role)
+            channels.by_kind[kind] = Channel(made, made.role, made.fingerprint)
         return channels
 
 
@@ -140,10 +142,11 @@ class ReadingWriter:
         self._admission.discard()
 
     def _observation(self, asset: AssetRow, draft: Draft, made_at: str) -> Observation:
-        fingerprint = self._channels.by_kind[draft.kind].producer.fingerprint
-        locator = draft.locator.model_dump()
+        fingerprint = self._channels.by_kind[draft.kind].fingerprint
         return Observation(
-            id=observation_id(asset.id, draft.kind, locator, fingerprint, draft.occurrence),
+            id=observation_id_at(
+                asset.id, draft.kind, draft.locator, fingerprint, draft.occurrence
+            ),
             asset=asset.id,
             kind=draft.kind,
             text=draft.text,
@@ -172,9 +175,9 @@ class ReadingWriter:
         """Make a derived asset's bytes durable before any row names them."""
         ledger = self._run.ledger
         if derived.path is None:
-            return take_stream(BytesIO(derived.data or b""), ledger.paths, self._run.scratch)
+            return take_stream(BytesIO(derived.data or b""), ledger.assets.store, self._run.scratch)
         with derived.path.open("rb") as stream:
-            return take_stream(stream, ledger.paths, self._run.scratch)
+            return take_stream(stream, ledger.assets.store, self._run.scratch)
 
     def _derive(self, asset: AssetRow, derived: Derived, taken: Taken, attempt: int) -> None:
         assets = self._run.ledger.assets
@@ -188,6 +191,21 @@ class ReadingWriter:
             locator=None if locator is None else canonical(locator.model_dump()).decode(),
             observe=derived.observe,
         )  # fmt: skip
+        if derived.observe:
+            self._date(number, derived, attempt)
+
+    def _date(self, number: int, derived: Derived, attempt: int) -> None:
+        """Record what a name and a container say of the time of capture, as of any file."""
+        told = time_in_name(derived.name, datetime.now(UTC))
+        if told is not None:
+            self._run.ledger.evidence.add_time(
+                number, told, "file_name", RANKS["file_name"], 0.6, attempt=attempt
+            )
+        if derived.modified is not None:
+            # Less sure than a file's own, which it may have been copied from.
+            self._run.ledger.evidence.add_time(
+                number, derived.modified.model_dump(), "mtime", RANKS["mtime"], 0.2, attempt=attempt
+            )
 
 
 @dataclass(slots=True)
