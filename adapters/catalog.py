@@ -47,7 +47,8 @@ READERS: tuple[ReaderSpec, ...] = (
         target="muniment.adapters.media.picture:PictureReader",
         roles=("ocr", "describe"),
         library="pillow, pi-heif, rapidocr",
-        formats="jpeg, png, webp, gif, apng, tiff, bmp, heic, avif, jpeg 2000, psd, ico",
+        formats="jpeg, png, webp, gif, apng, tiff, bmp, heic, avif, jpeg 2000, psd, ico; raw "
+        "photos (cr2, cr3, nef, arw, dng, raf, rw2, pef, srw) by their preview",
         locators="bbox",
         limits="pixels, frames (animations), pages",
     ),

@@ -24,12 +24,13 @@ class Cited(NamedTuple):
     """A place in an asset: the locator's fields, and what the observation adds to it.
 
     ``span`` are code points of the decoded text where the reader knew them, ``text`` the words as
-    they were recorded.
+    they were recorded. ``as_text`` asks for the words of a page, and not for its picture.
     """
 
     locator: Mapping[str, Any]
     text: str
     span: tuple[int, int] | None = None
+    as_text: bool = False
 
 
 def extract(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
@@ -51,11 +52,11 @@ def _characters(source: Source, cited: Cited, target: Path, limits: Limits) -> s
 
 
 def _message(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    if cited.span is not None and source.family == "chat":
+        return _write_text(quote(source, *cited.span, limits.max_text_bytes), target)
     if resolve.is_reread(source.family):
         return _reread(source, cited, target, limits)
-    if cited.span is None:
-        return _write_text(cited.text, target)
-    return _write_text(quote(source, *cited.span, limits.max_text_bytes), target)
+    return _write_text(cited.text, target)
 
 
 def _reread(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
@@ -99,16 +100,31 @@ def picture_at(source: Source, locator: Mapping[str, Any], limits: Limits) -> "I
 
 
 def _box(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    _refuse_text(cited)
     return _save(_crop(picture_at(source, cited.locator, limits), cited.locator), target)
 
 
 def _page(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
     if resolve.is_reread(source.family):
         return _reread(source, cited, target, limits)
+    if cited.as_text:
+        from muniment.adapters.media.pdf import page_words
+
+        return _write_text(page_words(source, cited.locator, cited.text), target)
     return _part(source, cited, target, limits)
 
 
+def _refuse_text(cited: Cited) -> None:
+    if cited.as_text:
+        raise InputError(
+            "what is seen there is no text of the file",
+            code="not_extractable",
+            hint="a file name that ends in .png gets the picture",
+        )
+
+
 def _part(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    _refuse_text(cited)
     picture = picture_at(source, cited.locator, limits)
     return _save(_crop(picture, cited.locator.get("bbox")), target)
 
@@ -146,6 +162,8 @@ def _film_frame(source: Source, locator: Mapping[str, Any], limits: Limits) -> "
 
 
 def _clip(source: Source, cited: Cited, target: Path, limits: Limits) -> str:
+    if cited.as_text or resolve.is_reread(source.family):
+        return _reread(source, cited, target, limits)
     found = ffmpeg.probe(source, limits)
     start, end = cited.locator["start_ms"], cited.locator["end_ms"]
     span = {"ss": f"{start / 1000:.3f}", "t": f"{max(1, end - start) / 1000:.3f}"}

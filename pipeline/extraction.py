@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
 
+# Names that ask for the words of a page, a chapter or a text track, and not for how it looks.
+_TEXT_SUFFIXES = frozenset((".txt", ".md", ".text"))
+
+
 def extract_to(ledger: "Ledger", ref: Ref, target: str, workspace: "Workspace") -> dict[str, Any]:
     """Write the part of the asset that an observation cites; an asset is written whole."""
     path = Path(target).absolute()
@@ -24,12 +28,13 @@ def extract_to(ledger: "Ledger", ref: Ref, target: str, workspace: "Workspace") 
         raise UsageError("there is no such place for a file", path=target)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".muniment-") as scratch:
         made = Path(scratch) / "extracted"
-        media_type = _extract(ledger, ref, made, Path(scratch))
+        as_text = path.suffix.lower() in _TEXT_SUFFIXES
+        media_type = _extract(ledger, ref, made, Path(scratch), as_text=as_text)
         os.replace(made, path)  # noqa: PTH105 (the name is the person's, as bytes)
     return {"file": str(path), "media_type": media_type, "bytes": path.stat().st_size}
 
 
-def _extract(ledger: "Ledger", ref: Ref, made: Path, scratch: Path) -> str:
+def _extract(ledger: "Ledger", ref: Ref, made: Path, scratch: Path, *, as_text: bool) -> str:
     if ref.kind == "asset":
         source = source_of(ledger, ref.id, scratch)
         with source.open() as stream, made.open("wb") as out:
@@ -46,7 +51,7 @@ def _extract(ledger: "Ledger", ref: Ref, made: Path, scratch: Path) -> str:
         raise NotFoundError(f"no observation {ref.id} in this scope")
     start, end = row.attributes.get("start"), row.attributes.get("end")
     span = (start, end) if isinstance(start, int) and isinstance(end, int) else None
-    cited = Cited(row.locator, row.text, span)
+    cited = Cited(row.locator, row.text, span, as_text)
     return extract(source_of(ledger, row.asset, scratch), cited, made, Limits())
 
 
@@ -55,8 +60,12 @@ def source_of(ledger: "Ledger", asset: str, scratch: Path) -> Source:
     row = ledger.assets.row(asset)
     if row is None:
         raise NotFoundError(f"no asset {asset} in this scope")
-    ledger.assets.check(row.seq, row.id, row.size, row.storage)
-    inline = row.storage == "inline"
+    inline, path = row.storage == "inline", None
+    if not inline and ledger.assets.store.elsewhere is not None:
+        path = ledger.assets.store.lend(row.id, scratch)  # hashed when it came
+    if path is None or not path.exists():
+        ledger.assets.check(row.seq, row.id, row.size, row.storage)
+        path = None if inline else ledger.assets.file(row.id)
     return Source(
         asset=row.id,
         size=row.size,
@@ -64,6 +73,6 @@ def source_of(ledger: "Ledger", asset: str, scratch: Path) -> Source:
         family=row.family,
         name=row.name,
         scratch=scratch,
-        path=None if inline else ledger.assets.file(row.id),
+        path=path,
         data=ledger.assets.inline_bytes(row.seq) if inline else None,
     )

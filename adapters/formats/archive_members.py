@@ -10,7 +10,8 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, BinaryIO, NamedTuple, cast
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from muniment.adapters.formats.unpacking import (
     is_encrypted,
@@ -21,6 +22,10 @@ from muniment.adapters.formats.unpacking import (
 )
 from muniment.adapters.ports import Limits, Source
 from muniment.store.errors import InputError
+from muniment.store.times import moment_fields
+
+if TYPE_CHECKING:
+    from muniment.store.records import Moment
 
 ZIP, TAR = "application/zip", "application/x-tar"
 _PACKED: dict[str, Callable[..., Any]] = {
@@ -31,6 +36,8 @@ _PACKED: dict[str, Callable[..., Any]] = {
 _SUFFIXES = (".gz", ".bz2", ".xz", ".gzip", ".z")
 _TAR_SUFFIXES = {".tgz": ".tar", ".tbz2": ".tar", ".txz": ".tar", ".svgz": ".svg"}
 _TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+_EXTRA_HEAD, _UNIX_TIME = 4, 0x5455
+_UNSET = datetime(1980, 1, 1)  # noqa: DTZ001 (what a zip says when it was told no time)
 
 
 class Member(NamedTuple):
@@ -38,6 +45,17 @@ class Member(NamedTuple):
 
     path: str
     open: Callable[[], AbstractContextManager[BinaryIO]]
+    changed: datetime | None = None
+
+    def modified(self) -> "Moment | None":
+        """Return when it was last changed: wall time in a zip, an instant where that is known."""
+        if self.changed is None:
+            return None
+        from muniment.store.records import Moment
+
+        zone = None if self.changed.tzinfo is None else "utc"
+        fields = moment_fields(self.changed, zone_source=zone, precision="second")
+        return Moment(**fields)  # type: ignore[arg-type]  # strings of the right kinds
 
 
 class Skipped(NamedTuple):
@@ -87,7 +105,32 @@ def _zip_members(source: Source, limits: Limits) -> Iterator[Member | Skipped]:
             if is_encrypted(info):
                 yield Skipped(name, "encrypted_members")
             else:
-                yield Member(name, _opener(opened, info))
+                yield Member(name, _opener(opened, info), _zip_time(info))
+
+
+def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
+    """Return the instant in the extra field, else the wall time; 1980-01-01 is an unset one."""
+    extra = info.extra
+    while len(extra) >= _EXTRA_HEAD:
+        kind, length = (int.from_bytes(extra[at : at + 2], "little") for at in (0, 2))
+        field = extra[_EXTRA_HEAD : _EXTRA_HEAD + length]
+        if kind == _UNIX_TIME and len(field) > _EXTRA_HEAD and field[0] & 1:
+            return _instant(int.from_bytes(field[1:5], "little", signed=True))
+        extra = extra[_EXTRA_HEAD + length :]
+    try:
+        wall = datetime(*info.date_time)  # noqa: DTZ001 (zip keeps wall times)
+    except ValueError:
+        return None
+    return wall if wall > _UNSET else None
+
+
+def _instant(seconds: float) -> datetime | None:
+    if seconds <= 0:
+        return None
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _opener(
@@ -123,7 +166,9 @@ def _tar_members(stream: BinaryIO, limits: Limits) -> Iterator[Member | Skipped]
                 if count > limits.max_members:
                     raise InputError(f"it has over {count - 1} members", code="too_many_members")
                 if info.isreg():
-                    yield Member(_written(info.name), _tar_opener(opened, info))
+                    yield Member(
+                        _written(info.name), _tar_opener(opened, info), _instant(info.mtime)
+                    )
                 opened.members.clear()  # type: ignore[attr-defined]  # else it keeps every header
     except (tarfile.TarError, *_CUT_OFF) as fault:
         if isinstance(fault, OSError) and fault.errno is not None:

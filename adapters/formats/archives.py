@@ -90,7 +90,10 @@ class _Unpacker:
             return  # it contains itself
         self._given += 1
         name = posixpath.basename(member.path.replace("\\", "/")) or member.path
-        yield Derived("member", _locator(member.path), name, data=data, path=path, observe=True)
+        yield Derived(
+            "member", _locator(member.path), name, data=data, path=path, observe=True,
+            modified=member.modified(),
+        )  # fmt: skip
 
     def _copied(self, stream: BinaryIO, number: int) -> tuple[bytes | None, Path | None]:
         """Return a small member's bytes, or the file that a large one was written to."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from muniment.adapters.formats.plausibility import plausibility
+from muniment.adapters.formats.wide import wide_encoding
 
 DEFAULT_ENCODINGS: tuple[str, ...] = ("gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252")
 BLOCK_BYTES = 1 << 20
@@ -28,7 +29,6 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (b"\x84\x31\x95\x33", "gb18030"),
 )
-_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _DECLARED = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]{2,24})")
 _NO_CHARSETS = frozenset(("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined"))
 _SUPERSETS = {
@@ -129,29 +129,6 @@ def blocks(stream: BinaryIO, encoding: Encoding, limit_bytes: int) -> Iterator[s
             yield text
     if not stream.read(1) and (rest := decoder.decode(b"", final=True)):
         yield rest
-
-
-def wide_encoding(data: bytes) -> str | None:
-    """Name the UTF-16 or UTF-32 form of unmarked bytes that hold NULs, or null."""
-    sample = data[:4096]
-    for name in _WIDE:
-        width = 4 if "32" in name else 2
-        try:
-            text = sample[: len(sample) // width * width].decode(name)
-        except UnicodeDecodeError as fault:
-            if fault.reason != "unexpected end of data":
-                continue
-            text = sample[: fault.start].decode(name)
-        if text and _reads_as_text(text):
-            return name
-    return None
-
-
-def _reads_as_text(text: str) -> bool:
-    """Whether text decoded from unmarked wide bytes has plain spaces and almost no oddities."""
-    odd = sum(not (c.isprintable() or c in "\t\r\n\u3000\xa0\ufeff") for c in text)
-    plain = sum("\x20" <= c < "\x7f" or c in "\r\n\t" for c in text)
-    return odd == 0 and plain > 0
 
 
 def _marked(data: bytes) -> Encoding | None:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from muniment.adapters.formats.raw_kinds import raw_type
+
 
 class Sniffed(NamedTuple):
     """A media type and the family of readers that it belongs to."""
@@ -113,6 +115,11 @@ def _prefix(head: bytes, _tail: bytes) -> Sniffed | None:
     return None
 
 
+def _raw_photo(head: bytes, _tail: bytes) -> Sniffed | None:
+    found = raw_type(head)
+    return None if found is None else Sniffed(found, "image")
+
+
 def _riff(head: bytes, _tail: bytes) -> Sniffed | None:
     if head[:4] in (b"RIFF", b"RF64", b"RIFX"):
         return _RIFF.get(head[8:12])
@@ -216,6 +223,7 @@ def _tar_or_ebook(head: bytes, _tail: bytes) -> Sniffed | None:
 
 
 _RULES: tuple[Callable[[bytes, bytes], Sniffed | None], ...] = (
+    _raw_photo,
     _prefix,
     _riff,
     _iso_media,

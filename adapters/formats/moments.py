@@ -7,15 +7,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from muniment.store.records import Moment
 
-_MORNING = "上午|午前|오전|凌晨|早上|清晨|[Aa]\\.?\\s?[Mm]\\.?|ص"
-_AFTERNOON = "下午|午後|오후|晚上|傍晚|夜里|[Pp]\\.?\\s?[Mm]\\.?|م"
+# Words that begin names and sentences, too, count only where a line's head goes on behind them.
+_HEAD_GOES_ON = r"(?=\]|[\u200e\u200f]*\s[-–])"
+_MORNING = (
+    r"上午|午前|오전|凌晨|早上|清晨|[Aa]\.?\s?[Mm]\.?|ص|ق\.ظ\.?|π\.?μ\.?|לפנה[״\"]צ"
+    rf"|(?:SA|PG|PD|fm|de\.|vm\.){_HEAD_GOES_ON}"
+)
+_AFTERNOON = (
+    r"下午|午後|오후|晚上|傍晚|夜里|[Pp]\.?\s?[Mm]\.?|م|ب\.ظ\.?|μ\.?μ\.?|אחה[״\"]צ"
+    rf"|(?:CH|PTG|MD|em|du\.|nm\.){_HEAD_GOES_ON}"
+)
 MARKER = f"{_MORNING}|{_AFTERNOON}|中午"
 CLOCK = (
     rf"(?:(?P<before>{MARKER})\s?)?(?P<hour>\d{{1,2}})[:.](?P<minute>\d{{2}})"
     rf"(?:[:.](?P<second>\d{{2}}))?(?:\s?(?P<after>{MARKER}))?"
 )
-DATE = r"(?P<a>\d{1,4})\s?[./年-]\s?(?P<b>\d{1,2})\s?[./月-]\s?(?P<c>\d{1,4})[.日]?"
-_IS_AFTERNOON = re.compile(_AFTERNOON)
+# Scripts that run from right to left set marks around the strokes.
+_STROKE = "[\u200e\u200f]?"
+DATE = (
+    rf"(?P<a>\d{{1,4}})\s?{_STROKE}[./年년-]{_STROKE}\s?(?P<b>\d{{1,2}})"
+    rf"\s?{_STROKE}[./月월-]{_STROKE}\s?(?P<c>\d{{1,4}})(?:[.日일]|\s?г\.)?"
+)
+_IS_AFTERNOON = re.compile(_AFTERNOON.replace(_HEAD_GOES_ON, ""))
 _ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}
 _NOON = 12
 _MONTHS, _DAYS = 12, 31

@@ -33,6 +33,8 @@ _HANGUL = frozenset(
     "여주제성상동구조안공선습니까없우저무오당연신문경관세국학생말음오늘내좋녕감와않중할된년월때"
 )
 
+_EVERYDAY = _SIMPLIFIED | _TRADITIONAL | _HANGUL
+
 _WESTERN_MARKS = frozenset("‘’“”–—…•€™\xa0")
 # What a rare Han character's four GB18030 bytes look like in cp1252.
 _FOUR_BYTE_HAN = re.compile(r"[‚•–—˜™š][0-9][^\x00-\x7f][0-9]")
@@ -152,3 +154,10 @@ def plausibility(text: str, encoding: str) -> float:
     score = SCORES.get(encoding)
     controls = sum("\x80" <= c <= "\x9f" or c == "\ufffd" for c in text) / len(text)
     return max(0.0, (score(text) if score else 0.5) - controls)
+
+
+def everyday_share(text: str) -> float:
+    """Return which share (0..1) of the letters beyond ASCII are among the most frequent ones."""
+    wide = [c for c in text if c > "\x7f"]
+    common = sum(c in _EVERYDAY or "\u3040" <= c <= "\u30ff" for c in wide)
+    return common / len(wide) if wide else 0.0

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 
 # Families whose passages are found again by reading: by page or message, then by their words.
 _READERS = {
-    "office.pptx": "office.pptx:PptxReader",
-    "opendocument": "office.opendocument:OpenDocumentReader",
-    "mail": "mail.reader:MailReader",
-    "calendar": "mail.calendar:CalendarReader",
-    "contact": "mail.contacts:ContactReader",
-    "slack": "chats.slack_export:SlackReader",
+    "office.pptx": "formats.office.pptx:PptxReader",
+    "opendocument": "formats.office.opendocument:OpenDocumentReader",
+    "mail": "formats.mail.reader:MailReader",
+    "calendar": "formats.mail.calendar:CalendarReader",
+    "contact": "formats.mail.contacts:ContactReader",
+    "slack": "formats.chats.slack_export:SlackReader",
+    "chat": "formats.chats:ChatReader",
+    "subtitle": "formats.subtitles:SubtitleReader",
+}
+# What is written beside sound and pictures: chapters, text tracks, tags.
+_TRACKS = {
+    "audio": "media.media_metadata:MetadataReader",
+    "video": "media.media_metadata:MetadataReader",
 }
 _PACKAGES = frozenset(("office.docx", "office.pptx", "office.xlsx", "opendocument", "epub"))
 
@@ -42,8 +49,11 @@ def words_at(source: Source, locator: Mapping[str, Any], text: str, limits: Limi
 
     Raises ``InputError`` ``not_extractable`` when nothing does.
     """
-    module, _, name = _READERS[source.family].partition(":")
-    reader: Reader = getattr(import_module(f"muniment.adapters.formats.{module}"), name)()
+    readers = _READERS | _TRACKS
+    if source.family not in readers:
+        raise InputError("nothing is written there", code="not_extractable")
+    module, _, name = readers[source.family].partition(":")
+    reader: Reader = getattr(import_module(f"muniment.adapters.{module}"), name)()
     there = []
     for finding in reader.read(source, cast("Tools", _Budgets(limits))):
         if isinstance(finding, Draft) and finding.locator.model_dump() == dict(locator):

@@ -7,13 +7,14 @@ whatever decodes as text by its shape. The file name only chooses among kinds of
 import codecs
 import re
 
-from muniment.adapters.formats.encodings import identify, wide_encoding
+from muniment.adapters.formats.encodings import identify
 from muniment.adapters.formats.magic import Sniffed, by_magic
 from muniment.adapters.formats.text_kinds import kind_of_text
+from muniment.adapters.formats.wide import has_stray_nuls, wide_encoding
 
 __all__ = ["HEAD_BYTES", "SNIFFER_VERSION", "TAIL_BYTES", "Sniffed", "sniff"]
 
-SNIFFER_VERSION = "1"
+SNIFFER_VERSION = "2"
 HEAD_BYTES = 64 * 1024
 TAIL_BYTES = 64 * 1024
 
@@ -53,8 +54,11 @@ def _as_text(head: bytes, *, whole: bool) -> str | None:
     if head.isascii() and not _too_many_controls(head):
         return head.decode("ascii")
     if b"\x00" in head and not head.startswith(_MARKS):
-        wide = wide_encoding(head)
-        return head.decode(wide, "replace") if wide else None
+        if wide := wide_encoding(head):
+            return head.decode(wide, "replace")
+        if not has_stray_nuls(head):
+            return None
+        head = head.replace(b"\x00", b"")
     encoding = identify(head, whole=whole)
     text = head[encoding.bom_bytes :].decode(encoding.name, "replace")
     if encoding.name.startswith("utf-") and not encoding.had_errors:

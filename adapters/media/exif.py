@@ -183,11 +183,21 @@ def _words(value: object, encoding: str = "utf-8") -> str:
             value = bytes(value)
         except (TypeError, ValueError):
             return ""
-    text = _decoded(value, encoding) if isinstance(value, bytes) else value
+    text = _decoded(value, encoding) if isinstance(value, bytes) else _meant(value)
     if not isinstance(text, str):
         return ""
     printable = "".join(one if one.isprintable() else " " for one in text)
     return " ".join(printable.split())[:_MAX_WORDS]
+
+
+def _meant(value: object) -> object:
+    """Return what a tag of ASCII type says: such tags hold UTF-8, and Pillow reads Latin-1."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
 
 
 def _decoded(value: bytes, encoding: str) -> str:

@@ -1,11 +1,13 @@
 """Open pictures upright, flat and within budget, whatever their format, mode or damage."""
 
 import contextlib
+import io
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from muniment.adapters.formats.raw_kinds import raw_type
 from muniment.adapters.ports import Limits, Source
 from muniment.store.errors import InputError
 
@@ -18,6 +20,7 @@ FORMATS = (
     *("ICO", "PSD", "JPEG2000", "PPM", "TGA", "PCX", "SGI", "QOI"),
 )
 ANIMATIONS = frozenset({"GIF", "WEBP", "PNG", "AVIF"})
+HEAD_BYTES = 64 * 1024
 _HEIF_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1")
 # A picture is not read finer than this: JPEG decoders shrink while decoding, for free.
 DRAFT_LONG_SIDE = 8000
@@ -39,10 +42,14 @@ class Upright:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An opened picture file: its frames come one at a time."""
+    """An opened picture file: its frames come one at a time.
+
+    ``preview`` says that it is the one which a camera put into a raw photo.
+    """
 
     opened: "Image.Image"
     limits: Limits
+    preview: bool = False
 
     @property
     def frame_count(self) -> int:
@@ -103,22 +110,35 @@ def open_picture(source: Source, limits: Limits) -> Iterator[Picture]:
 
     Raises ``InputError``: ``pixel_limit``, ``heic_support_missing``, ``unreadable``.
     """
-    from PIL import Image
-
     if source.size == 0:
         raise InputError("the file is empty", code="empty_file", status="empty")
     with source.open() as stream:
-        if _is_heif(stream.read(16)):
-            _register_heif()
-        stream.seek(0)
-        with _guarded(limits):
-            Image.init()
-            opened = Image.open(stream, formats=[name for name in FORMATS if name in Image.OPEN])
+        opened, raw = _opened(stream, limits)
         with opened:
             check_pixels(opened.size, limits)
             if opened.format == "JPEG" and max(opened.size) > DRAFT_LONG_SIDE:
                 opened.draft("RGB", (DRAFT_LONG_SIDE, DRAFT_LONG_SIDE))
-            yield Picture(opened, limits)
+            yield Picture(opened, limits, raw)
+
+
+def _opened(stream: BinaryIO, limits: Limits) -> "tuple[Image.Image, bool]":
+    """Open what a stream holds, of a raw photo its preview; tell whether it is one."""
+    from PIL import Image
+
+    head = stream.read(HEAD_BYTES)
+    if _is_heif(head):
+        _register_heif()
+    raw = raw_type(head)
+    stream.seek(0)
+    with _guarded(limits):
+        Image.init()
+        formats = [name for name in FORMATS if name in Image.OPEN]
+        if raw is None:
+            return Image.open(stream, formats=formats), False
+        from muniment.adapters.media.raw_preview import preview_of, with_tags
+
+        opened = Image.open(io.BytesIO(preview_of(stream, raw)), formats=["JPEG"])
+        return with_tags(opened, stream, raw), True
 
 
 def open_upright(source: Source, limits: Limits) -> Upright:

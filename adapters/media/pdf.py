@@ -1,6 +1,6 @@
 """PDF pages: their text layer where it is good, text recognition where it is not or not all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +159,37 @@ def page_picture(source: Source, number: int, limits: Limits) -> "Image.Image":
             page.close()
     finally:
         document.close()
+
+
+def page_words(source: Source, locator: Mapping[str, Any], text: str) -> str:
+    """Return what the text layer says at a place: the passage of these words, else all of it.
+
+    Raises ``InputError`` ``not_extractable`` when it says nothing there.
+    """
+    document = _open(source)
+    try:
+        if locator["page"] > len(document):
+            raise InputError("the document has no such page", code="not_extractable")
+        page = _flattened(document, locator["page"] - 1)
+        try:
+            drafts = list(_text_drafts(survey_of(page, displayed(page)), locator["page"]))
+        finally:
+            page.close()
+        drafts += _titles(document)
+    finally:
+        document.close()
+    there = [one.text for one in drafts if one.locator.model_dump() == dict(locator)]
+    if text in there:
+        return text
+    if locator.get("bbox") is None:
+        there = [one.text for one in drafts if one.kind == "page_text"]
+    if not there:
+        raise InputError(
+            "the page has no text of its own there",
+            code="not_extractable",
+            hint="a file name that ends in .png gets the picture",
+        )
+    return "\n\n".join(there)
 
 
 def _open(source: Source) -> Any:

@@ -208,7 +208,8 @@ def _about(picture: Picture, tags: Tags, claims: list[TimeClaim | PlaceClaim]) -
     if not lines:
         return ""
     width, height = picture.opened.size
-    return "\n".join([*lines, f"Picture: {width}×{height} pixels"])
+    kind = "Preview" if picture.preview else "Picture"
+    return "\n".join([*lines, f"{kind}: {width}×{height} pixels"])
 
 
 def _locator(

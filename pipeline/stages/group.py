@@ -75,9 +75,13 @@ class Groups:
                 (member, owner) for member in whole.get(owner, [number])
             ]
             self._know(other for _, other in members)
-            inputs = [self._input(self._row(member), other) for member, other in members]
-            done.update(member for member, _ in members)
-            yield key, [item for item in inputs if group_key(item) == key]
+            inputs = {
+                member: self._input(self._row(member), other)
+                for member, other in dict([*members, (number, owner)]).items()
+            }
+            mine = {member: item for member, item in inputs.items() if group_key(item) == key}
+            done.update(mine)
+            yield key, list(mine.values())
 
     def _spread(self, key: GroupKey, row: ObservationRow, owner: int) -> list[tuple[int, int]]:
         """Return the run of an episode that spans assets or a part of one; else nothing."""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from muniment.adapters.formats.sniff import SNIFFER_VERSION
 from muniment.pipeline.stages.admission import FORGOTTEN, Admission
@@ -19,7 +20,9 @@ from muniment.pipeline.stages.sniffing import type_of
 from muniment.pipeline.stages.walk import Found, Left, Missing, Walked
 from muniment.store.assets import Stat, Taken, take_file, take_stream
 from muniment.store.errors import InputError
-from muniment.store.layout import ScopePaths
+
+if TYPE_CHECKING:
+    from muniment.store.ports import AssetStore
 
 GROUP_FILES = 256
 GROUP_BYTES = 8 * 1024 * 1024
@@ -71,7 +74,7 @@ class Registration:
             if known is not None and not self.run.allow_forgotten:
                 tally.skip(found.path, FORGOTTEN)
                 return
-            taken = take_file(found.path, self.paths, self.run.scratch)
+            taken = take_file(found.path, self.kept, self.run.scratch)
         except InputError as error:
             if error.status == "skipped":
                 tally.skip(found.path, error.code)
@@ -81,9 +84,9 @@ class Registration:
         self._add(found.path, taken)
 
     @property
-    def paths(self) -> ScopePaths | None:
+    def kept(self) -> "AssetStore | None":
         """Where large bytes are kept; null when nothing is to be written."""
-        return None if self.dry_run else self.run.ledger.paths
+        return None if self.dry_run else self.run.ledger.assets.store
 
     def take_text(self, name: bytes, taken: Taken) -> None:
         """Register bytes that came from elsewhere than a file, under a name made for them."""
@@ -166,6 +169,6 @@ class Registration:
 
 def text_from_stdin(registration: Registration) -> None:
     """Register what stands on standard input as one text."""
-    taken = take_stream(sys.stdin.buffer, registration.paths, registration.run.scratch)
+    taken = take_stream(sys.stdin.buffer, registration.kept, registration.run.scratch)
     registration.run.tally.add("scanned")
     registration.take_text(b"stdin:" + taken.asset.encode(), taken)

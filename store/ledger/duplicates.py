@@ -1,7 +1,7 @@
 """Near-duplicates by decoded content: told by fingerprints, grouped when asked, never merged."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,6 +37,13 @@ class Print(NamedTuple):
         if self.length != other.length or abs(self.measure - other.measure) > slack:
             return 1.0
         return (self.bits ^ other.bits).bit_count() / self.length
+
+
+class Group(NamedTuple):
+    """Assets that are alike, and why: ``burst``, ``near_image`` or ``re_encoded``."""
+
+    reason: str
+    assets: tuple[str, ...]
 
 
 class _Facts(NamedTuple):
@@ -90,6 +97,53 @@ class Duplicates:
         }
         return [{"asset": other, "how": how} for other, how in sorted(alike.items())]
 
+    def groups(self) -> list[Group]:
+        """Return all groups of assets that look or sound alike, each with why."""
+        known = self._known(None, _NEAR)
+        sets = _Sets(known)
+        reasons: dict[str, set[str]] = {}
+        for one, other in _near_pairs(known):
+            if reason := _reason(known[one], known[other]):
+                sets.join(one, other)
+                reasons.setdefault(one, set()).add(reason)
+        found: dict[str, list[str]] = {}
+        for name in sorted(known):
+            found.setdefault(sets.first(name), []).append(name)
+        return [
+            Group(min(set[str]().union(*(reasons.get(one, ()) for one in held))), tuple(held))
+            for _, held in sorted(found.items())
+            if len(held) > 1
+        ]
+
+    def seen_twice(self) -> Iterator[tuple[str, list[bytes]]]:
+        """Yield assets whose bytes lie at more than one place, with the paths of files."""
+        rows = self._database.execute(
+            "WITH place AS (SELECT s.asset, s.path FROM sighting s WHERE s.seq = "
+            "(SELECT max(seq) FROM sighting WHERE path = s.path) "
+            "UNION SELECT d.asset, CAST(p.id || ' ' || "
+            "coalesce(json_extract(d.locator, '$.path'), d.name) AS BLOB) FROM derivation d "
+            "JOIN asset_now p ON p.seq = d.parent WHERE d.relation IN ('member', 'attachment')) "
+            "SELECT a.seq, a.id, count(*) FROM place JOIN asset_now a ON a.seq = place.asset "
+            "GROUP BY a.seq HAVING count(*) > 1 ORDER BY a.seq"
+        ).fetchall()
+        for number, asset, _ in rows:
+            paths = self._database.execute(
+                "SELECT DISTINCT s.path FROM sighting s WHERE s.asset = ? AND s.seq = "
+                "(SELECT max(seq) FROM sighting WHERE path = s.path) ORDER BY s.path",
+                (number,),
+            )
+            yield str(asset), [bytes(path) for (path,) in paths]
+
+    def repeated_messages(self) -> Iterator[list[str]]:
+        """Yield the ids of messages that say the same, in their order, the most repeated first."""
+        rows = self._database.execute(
+            "SELECT json_group_array(id) FROM (SELECT id, lower(trim(text)) AS said, seq "
+            "FROM observation_live WHERE kind = 'message' ORDER BY seq) "
+            "GROUP BY said HAVING count(*) > 1 ORDER BY count(*) DESC, min(seq)"
+        )
+        for (found,) in rows:
+            yield [str(one) for one in json.loads(found)]
+
     def _known(self, assets: Iterable[str] | None, kinds: Iterable[str] = ()) -> _Known:
         chosen, values = "a.id IN (SELECT value FROM json_each(?))", json.dumps(list(assets or ()))
         if assets is None:
@@ -123,6 +177,53 @@ def _alike(one: _Facts, other: _Facts) -> str:
         return "near_duplicate"
     burst = apart.get("picture", 1.0) <= _BURST and _within_seconds(one.taken, other.taken)
     return "burst" if burst else ""
+
+
+def _reason(one: _Facts, other: _Facts) -> str:
+    how = _alike(one, other)
+    moving = {"sound", "frames"} & one.prints.keys() & other.prints.keys()
+    return {"near_duplicate": "re_encoded" if moving else "near_image"}.get(how, how)
+
+
+def _near_pairs(known: _Known) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of which a print is near enough to look closer, once for each kind."""
+    import numpy as np
+
+    for kind, share in _NEAR.items():
+        most = max(share, _BURST if kind == "picture" else share)
+        by_length: dict[int, list[str]] = {}
+        for name in sorted(known):
+            if kind in known[name].prints:
+                by_length.setdefault(known[name].prints[kind].length, []).append(name)
+        for length, names in by_length.items():
+            size = -(-length // 8)
+            bits = np.frombuffer(
+                b"".join(known[name].prints[kind].bits.to_bytes(size, "big") for name in names),
+                np.uint8,
+            ).reshape(len(names), size)
+            for number, name in enumerate(names[:-1]):
+                apart = np.bitwise_count(bits[number + 1 :] ^ bits[number]).sum(axis=1)
+                for place in np.flatnonzero(apart <= most * length):
+                    yield name, names[number + 1 + int(place)]
+
+
+class _Sets:
+    """Names joined into sets; each is called after its first name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._above = {name: name for name in names}
+
+    def first(self, name: str) -> str:
+        """Return what the set of a name is called."""
+        while (above := self._above[name]) != name:
+            self._above[name] = self._above[above]
+            name = above
+        return name
+
+    def join(self, one: str, other: str) -> None:
+        """Make one set of two."""
+        first, second = sorted((self.first(one), self.first(other)))
+        self._above[second] = first
 
 
 def _within_seconds(one: str | None, other: str | None) -> bool:

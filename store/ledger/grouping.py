@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from muniment.store.ledger.asset_rows import SEEN_ABOVE
 from muniment.store.rows import name_in
 
 
@@ -26,8 +27,30 @@ class AssetFacts(NamedTuple):
     sort: str | None
 
 
-_FACTS = """
-SELECT a.seq, a.id, a.family, coalesce(s.source, ''), coalesce(s.path, x''),
+# A member or attachment is read as it would be in a folder; anything else that was made from an
+# asset (a picture in a document, the cover of a recording) is a part of it.
+_APART = "('member', 'attachment')"
+_FIRST = "d.seq = (SELECT min(seq) FROM derivation WHERE asset = d.asset)"
+_OWNER = f"""coalesce(
+CASE WHEN EXISTS (SELECT 1 FROM derivation WHERE asset = o.asset) THEN (
+  WITH RECURSIVE part(asset, depth) AS (
+    SELECT o.asset, 0
+    UNION ALL
+    SELECT d.parent, depth + 1 FROM part JOIN derivation d ON d.asset = part.asset AND {_FIRST}
+    WHERE depth < 64 AND d.relation NOT IN {_APART}
+      AND NOT EXISTS (SELECT 1 FROM sighting WHERE asset = part.asset))
+  SELECT asset FROM part ORDER BY depth DESC LIMIT 1) END, o.asset)"""
+_PARTS = f"""
+WITH RECURSIVE part(owner, asset) AS (
+  SELECT value, value FROM json_each(?)
+  UNION
+  SELECT part.owner, d.asset FROM part JOIN derivation d ON d.parent = part.asset AND {_FIRST}
+  WHERE d.relation NOT IN {_APART} AND NOT EXISTS (SELECT 1 FROM sighting WHERE asset = d.asset))
+SELECT part.owner, o.seq FROM part JOIN observation_live o ON o.asset = part.asset ORDER BY 1, 2
+"""
+_FACTS = f"""
+SELECT a.seq, a.id, a.family, coalesce(s.source, p.source, ''),
+  coalesce(s.path, CAST(nullif(d.name, '') AS BLOB), p.path, x''),
   (SELECT max(json_extract(o.locator, '$.end_ms')) FROM observation o
    WHERE o.asset = a.seq AND o.kind = 'metadata' AND a.family IN ('audio', 'video')),
   (SELECT p.latitude || ' ' || p.longitude FROM capture_place p WHERE p.asset = a.seq
@@ -36,8 +59,13 @@ SELECT a.seq, a.id, a.family, coalesce(s.source, ''), coalesce(s.path, x''),
 FROM json_each(?) wanted
 JOIN asset_now a ON a.seq = wanted.value
 LEFT JOIN sighting s ON s.seq = (SELECT min(seq) FROM sighting WHERE asset = a.seq)
+LEFT JOIN derivation d
+  ON s.seq IS NULL AND d.seq = (SELECT min(seq) FROM derivation WHERE asset = a.seq)
+LEFT JOIN sighting p ON d.seq IS NOT NULL AND p.seq = {SEEN_ABOVE}
 LEFT JOIN capture_now c ON c.asset = a.seq
 """
+_BY_ITSELF = f"""(NOT a.derived OR EXISTS (SELECT 1 FROM sighting WHERE asset = a.seq) OR EXISTS
+(SELECT 1 FROM derivation d WHERE d.asset = a.seq AND {_FIRST} AND d.relation IN {_APART}))"""
 _MEDIA = "('image', 'audio', 'video')"
 
 
@@ -48,20 +76,19 @@ class Grouping:
         self._database = database
 
     def touched(self, mark: int, limit: int) -> list[tuple[int, int]]:
-        """Return (observation, original asset) numbers of live observations past a mark."""
+        """Return (observation, owning asset) numbers of live observations past a mark."""
         rows = self._database.execute(
-            "SELECT o.seq, coalesce((SELECT d.parent FROM derivation d WHERE d.asset = o.asset "
-            "LIMIT 1), o.asset) FROM observation_live o WHERE o.seq > ? ORDER BY o.seq LIMIT ?",
+            f"SELECT o.seq, {_OWNER} FROM observation_live o WHERE o.seq > ? "
+            "ORDER BY o.seq LIMIT ?",
             (mark, limit),
         )
         return [(int(seq), int(asset)) for seq, asset in rows]
 
     def owners(self, observations: Iterable[int]) -> list[tuple[int, int]]:
-        """Return (observation, original asset) numbers of those observations that are live."""
+        """Return (observation, owning asset) numbers of those observations that are live."""
         rows = self._database.execute(
-            "SELECT o.seq, coalesce((SELECT d.parent FROM derivation d WHERE d.asset = o.asset "
-            "LIMIT 1), o.asset) FROM json_each(?) w JOIN observation_live o ON o.seq = w.value "
-            "ORDER BY o.seq",
+            f"SELECT o.seq, {_OWNER} FROM json_each(?) w "
+            "JOIN observation_live o ON o.seq = w.value ORDER BY o.seq",
             (json.dumps(sorted(observations)),),
         )
         return [(int(seq), int(asset)) for seq, asset in rows]
@@ -81,14 +108,8 @@ class Grouping:
         return {int(row[0]): _asset_facts(row[1:]) for row in rows}
 
     def of_assets(self, assets: Iterable[int]) -> dict[int, list[int]]:
-        """Return the live observations of assets and of what was made from them, in order."""
-        rows = self._database.execute(
-            "SELECT o.asset, o.seq FROM json_each(?1) w JOIN observation_live o "
-            "ON o.asset = w.value UNION SELECT d.parent, o.seq FROM json_each(?1) w "
-            "JOIN derivation d ON d.parent = w.value JOIN observation_live o "
-            "ON o.asset = d.asset ORDER BY 1, 2",
-            (json.dumps(sorted(assets)),),
-        )
+        """Return the live observations of assets and of their parts, in order."""
+        rows = self._database.execute(_PARTS, (json.dumps(sorted(assets)),))
         found: dict[int, list[int]] = {}
         for asset, number in rows:
             found.setdefault(int(asset), []).append(int(number))
@@ -116,7 +137,7 @@ class Grouping:
                 # In the order of time, so that reading stops at the gap.
                 "SELECT c.asset, c.sort FROM capture_time c "
                 "CROSS JOIN asset_now a ON a.seq = c.asset "
-                f"WHERE c.sort {side} ? AND a.family IN {_MEDIA} AND NOT a.derived AND c.seq = "
+                f"WHERE c.sort {side} ? AND a.family IN {_MEDIA} AND {_BY_ITSELF} AND c.seq = "
                 "(SELECT n.seq FROM capture_now n WHERE n.asset = c.asset) "
                 f"ORDER BY c.sort {order}",
                 (sort,),

@@ -51,13 +51,18 @@ def seeds(folders: Sequence[Path]) -> list[Input]:
 
 
 def _made() -> Iterator[Input]:
+    from PIL import Image
     from support import documents as d
+    from support.raw_photos import CAMERAS, jpeg
 
     body = d.paragraph("Body. Two.") + "<w:tbl><w:tr><w:tc/></w:tr></w:tbl>"
     yield Input("made.docx", d.docx(body), "made")
     rows = f'<row r="1">{d.cell("A1", "a")}<c r="B1"><v>1</v></c></row>'
     yield Input("made.xlsx", d.xlsx({"S": rows}), "made")
     yield Input("made.zip", d.zipped({"a.txt": b"words", "b/c.txt": b"more"}), "made")
+    shown = jpeg(Image.new("RGB", (40, 30), "white"))
+    for camera, photo in CAMERAS.items():
+        yield Input(f"made.{camera}", photo(shown), "made")
 
 
 def damaged(sources: Sequence[Input], seed: int, number: int) -> Input:

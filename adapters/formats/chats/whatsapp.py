@@ -9,9 +9,11 @@ from muniment.adapters.formats.passages import lines
 
 MEDIA_TYPE = "text/x-whatsapp"
 _MARKS = "\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069"
-_WHEN = rf"{DATE},?\s+(?:à\s|um\s|at\s)?{CLOCK}"
+_WHEN = rf"{DATE}[,،]?\s+(?:(?:à|às|um|at|klo|kl\.?)\s)?{CLOCK}(?:\s?ч\.)?[{_MARKS}]*"
 _BRACKETED = re.compile(rf"[{_MARKS}]*\[{_WHEN}\]\s?")
 _DASHED = re.compile(rf"[{_MARKS}]*{_WHEN}\s[-–]\s")
+# In Korean a comma ends the head, and the author's colon stands free.
+_COMMA = re.compile(rf"[{_MARKS}]*{_WHEN},\s(?=[^:\r\n]{{1,100}}\s:\s)")
 _MAY_OPEN = re.compile(rf"[{_MARKS}]*[\[\d]")
 _AUTHOR = re.compile(rf"[{_MARKS}]*([^\r\n:\"“]{{1,100}}?)[{_MARKS}]*:(?: |(?=[\r\n]|$))")
 _BY_PROGRAM = re.compile(r"[\u200e\u200f]")
@@ -53,7 +55,7 @@ def parse(blocks: Callable[[], Iterable[str]]) -> Iterator[Message]:
 def _open(line: str) -> re.Match[str] | None:
     if not _MAY_OPEN.match(line):
         return None
-    return _BRACKETED.match(line) or _DASHED.match(line)
+    return _BRACKETED.match(line) or _DASHED.match(line) or _COMMA.match(line)
 
 
 def _usual_order(found: re.Match[str]) -> str:

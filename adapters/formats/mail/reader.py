@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from email import message_from_bytes
 from email.policy import compat32
 
-from muniment.adapters.formats.encodings import decode, wide_encoding
+from muniment.adapters.formats.encodings import decode
 from muniment.adapters.formats.mail.drafts import Mail, Threads, findings
 from muniment.adapters.formats.mail.headers import people, sent_at, text_of, thread_of
 from muniment.adapters.formats.mail.mailbox import Oversized, split_mailbox
 from muniment.adapters.formats.mail.parts import contents
+from muniment.adapters.formats.wide import wide_encoding
 from muniment.adapters.ports import Derived, Draft, Finding, Outcome, Source, TimeClaim, Tools
 from muniment.store.errors import InputError
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from muniment.adapters.formats.encodings import decode
 from muniment.adapters.formats.sniff import HEAD_BYTES, TAIL_BYTES, Sniffed, sniff
 
 
@@ -115,6 +116,45 @@ def test_prose_that_begins_like_a_magic_number_is_text(words: str) -> None:
 )
 def test_text_in_any_encoding_is_text(encoding: str) -> None:
     assert sniffed("部署方案已经发给你了，请查收 thanks\n".encode(encoding)).family == "text"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"The key is under\0 the blue pot.\n",
+        b"aligned \0at an even place, too\n",
+        b"a log that a crash cut short\n".ljust(50, b"\0"),
+        b"\0".join(b"notes/number-%d.txt" % number for number in range(9)),
+        "钥匙在蓝色的花盆\0下面，别忘了带走\n".encode("gb18030"),
+        "你好，钥匙在\0花盆下面\n".encode(),
+    ],
+)
+def test_text_with_stray_nuls_is_text_in_its_encoding(data: bytes) -> None:
+    assert sniffed(data, "note.txt") == Sniffed("text/plain", "text")
+    assert not decode(data).encoding.startswith(("utf-16", "utf-32"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["hello\n", "你好\n", "你好你好你\n", "今天天气很好，我们去公园。\n", "👨‍👩‍👧 a family\n"],
+)
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_text_without_a_mark_is_text(words: str, codec: str) -> None:
+    assert sniffed(words.encode(codec), "note.txt") == Sniffed("text/plain", "text")
+    assert decode(words.encode(codec)).text == words
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(500),
+        b"x" + bytes(500),
+        b"".join(number.to_bytes(2, "little") for number in range(5, 900)),
+        b"HDR1\0\0\0\x05name\0\0\0\0\x01value\0\0\0\x02\0\0\0",
+    ],
+)
+def test_binary_data_with_some_letters_is_binary(data: bytes) -> None:
+    assert sniffed(data, "note.txt").family == "binary"
 
 
 def test_html_without_a_name_is_recognised() -> None:
