@@ -14,6 +14,7 @@ BIRTHDAY = "birthday"
 ALLERGY = "allergy"
 PREFERENCE = "preference"  # preference:<topic>, valued ``like``, ``dislike`` or ``prefer``
 FAVOURITE = "favourite"  # favourite:<what>
+ALIAS = "also_called"  # another name of somebody: no statement of how to address them
 
 SINGLE_VALUED = frozenset(
     {NAME, FORM_OF_ADDRESS, HOME, ADDRESS, JOB, EMPLOYER, WORKPLACE, BIRTHDAY}

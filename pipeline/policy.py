@@ -30,6 +30,8 @@ SUPPORTED_RULES = frozenset(
         "lesson",
     }
 )
+# what a policy may name besides: how somebody stands to the user, and what else they are called
+OFFERED_RULES = SUPPORTED_RULES | {"kin", "alias"}
 LEAST_CONFIDENCE = 0.9
 
 
@@ -81,7 +83,10 @@ def decide(candidate: CandidateDraft, policy: Policy, origin: str | None = None)
     explicit = candidate.basis == "user_statement" and candidate.proposer in ("rules", "remember")
     if candidate.key in keys.NAMING and not (explicit and candidate.instructed):
         return Decision("pending", "name_needs_instruction")
-    if explicit and candidate.rule.rpartition(".")[2] in policy.rules:
+    # How people are related is kept as it was asked to be; in talk it is said by the way.
+    asked = candidate.kind == "relation" and candidate.instructed
+    rule = "remember" if asked else candidate.rule.rpartition(".")[2]
+    if explicit and rule in policy.rules:
         return Decision("active", "explicit_statement")
     if any(allowance.covers(candidate, origin) for allowance in policy.allowances):
         return Decision("active", "policy_allows")

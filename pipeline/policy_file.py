@@ -4,7 +4,13 @@ import os
 import tomllib
 from typing import Any, get_args
 
-from muniment.pipeline.policy import LEAST_CONFIDENCE, SUPPORTED_RULES, Allowance, Policy
+from muniment.pipeline.policy import (
+    LEAST_CONFIDENCE,
+    OFFERED_RULES,
+    SUPPORTED_RULES,
+    Allowance,
+    Policy,
+)
 from muniment.store import files
 from muniment.store.errors import UsageError
 from muniment.store.layout import ScopePaths
@@ -37,8 +43,8 @@ def load_policy(paths: ScopePaths) -> Policy:
 def _policy(table: dict[str, Any], name: str) -> Policy:
     _known(table, _TABLE, "the policy", name)
     rules = table.get("rules", sorted(SUPPORTED_RULES))
-    if not isinstance(rules, list) or not set(rules) <= SUPPORTED_RULES:
-        raise _bad(f"rules must be a list of: {', '.join(sorted(SUPPORTED_RULES))}", name)
+    if not isinstance(rules, list) or not set(rules) <= OFFERED_RULES:
+        raise _bad(f"rules must be a list of: {', '.join(sorted(OFFERED_RULES))}", name)
     allowed = table.get("allow", [])
     if not isinstance(allowed, list):
         raise _bad("allowances are written as [[allow]] tables", name)

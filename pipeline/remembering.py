@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from muniment.pipeline.entities.relations import Relations
 from muniment.pipeline.policy import Policy
 from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.rules import RulesProposer
@@ -54,6 +55,7 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
             passage = statement_passage(observation)
             proposals = Proposals(ledger, Policy())
             proposals.take(_drafts(passage, statement), {observation.id: passage})
+            Relations(ledger).read()
         status = "known" if said_before and not proposals.records else "created"
         return _document(ledger, observation, status)
 
@@ -91,7 +93,8 @@ def _drafts(passage: Passage, statement: Statement) -> Iterator[CandidateDraft]:
         confidence=1.0,
         instructed=True,
     )
-    for draft in found or [whole]:
+    told = any(draft.kind != "relation" for draft in found)
+    for draft in found if told else [*found, whole]:
         since = _since(statement.valid_at) or draft.valid_at
         yield replace(draft, instructed=True, proposer="remember", valid_at=since)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command, group
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def list_candidates(
 
 
 @command("show")
-@click.argument("ref")
+@click.argument("ref", shell_complete=completes("candidate"))
 def show_candidate(session: Session, ref: str) -> None:
     """Show one candidate with its quotes in their context."""
     from muniment.pipeline.memory.review import by_id, in_context
@@ -75,7 +76,7 @@ def show_candidate(session: Session, ref: str) -> None:
 
 
 @command("approve")
-@click.argument("refs", nargs=-1)
+@click.argument("refs", nargs=-1, shell_complete=completes("candidate"))
 @click.option("--all-from", metavar="PROPOSER", help="Every pending one of this proposer.")
 @_filtered
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
@@ -91,7 +92,7 @@ def approve_candidates(session: Session, **asked: Any) -> int:
 
 
 @command("reject")
-@click.argument("refs", nargs=-1)
+@click.argument("refs", nargs=-1, shell_complete=completes("candidate"))
 @click.option("--all-from", metavar="PROPOSER", help="Every pending one of this proposer.")
 @_filtered
 @click.option("--reason", default="rejected by the user", show_default=True, help="Kept with it.")
@@ -105,6 +106,27 @@ def reject_candidates(session: Session, reason: str, **asked: Any) -> int:
         return reject(ledger, row, reason, dry_run=dry_run)
 
     return _decide(session, "reject", decide, asked)
+
+
+@command("rejudge")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+def rejudge_candidates(session: Session, dry_run: bool) -> None:
+    """Judge what waits by the policy as it is now; the next propose does the same.
+
+    What became memory under an earlier policy stays.
+    """
+    from contextlib import nullcontext
+
+    from muniment.pipeline.memory.rejudging import rejudge
+    from muniment.pipeline.policy_file import load_policy
+
+    with session.workspace().changing(dry_run=dry_run) as ledger:
+        policy = load_policy(ledger.paths)
+        with nullcontext() if dry_run else ledger.unit():
+            found = rejudge(ledger, policy, dry_run=dry_run)
+    status = ("planned" if dry_run else "done") if found else "unchanged"
+    document = {"status": status, "approved": found, "unchanged": [], "refused": []}
+    session.output.answer(document, _decided("approved", document, dry_run))
 
 
 @command("review")
@@ -231,6 +253,7 @@ candidates = group(
         "show": show_candidate,
         "approve": approve_candidates,
         "reject": reject_candidates,
+        "rejudge": rejudge_candidates,
         "review": review_candidates,
     },
     "List, show, approve and reject proposed memories.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command, group
 
 
@@ -30,7 +31,7 @@ def list_conflicts(session: Session) -> None:
 
 
 @command("resolve")
-@click.argument("ref")
+@click.argument("ref", shell_complete=completes("record"))
 @click.option("--both", is_flag=True, help="Keep every side: they do not exclude each other.")
 @click.option("--reason", default="resolved by the user", show_default=True, help="Kept with it.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
@@ -68,8 +69,67 @@ def _side(row: dict[str, Any]) -> dict[str, Any]:
     return {"ref": f"record:{row['id']}@{row['version']}", **{name: row[name] for name in names}}
 
 
+@command("proposals")
+def list_proposals(session: Session) -> None:
+    """List records that a model takes for the same, or for a contradiction."""
+    from muniment.pipeline.memory.pairing import proposals
+    from muniment.pipeline.output import printable
+
+    with session.workspace().reading() as ledger:
+        items = [
+            {**{name: found[name] for name in ("verdict", "actor", "reason", "at")},
+             "sides": [_side(row) for row in found["sides"]]}
+            for found in proposals(ledger)
+        ]  # fmt: skip
+    lines: list[str] = []
+    for item in items:
+        lines.append(f"{item['verdict']}?")
+        lines += [f'  {side["ref"]}  "{side["text"]}"' for side in item["sides"]]
+    session.output.answer(
+        {"kind": "proposals", "count": len(items), "items": items},
+        printable("\n".join(lines) or "no proposals"),
+    )
+
+
+@command("settle")
+@click.argument("ref", shell_complete=completes("record"))
+@click.argument("other", shell_complete=completes("record"))
+@click.option("--merge", "how", flag_value="merge", help="OTHER says the same as REF.")
+@click.option("--both", "how", flag_value="both", help="They do not exclude each other.")
+@click.option("--reason", default="settled by the user", show_default=True, help="Kept with it.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+def settle_pair(
+    session: Session, ref: str, other: str, how: str | None, reason: str, dry_run: bool
+) -> None:
+    """Decide on two records: REF is right, OTHER says the same, or both hold.
+
+    What is not kept was true until REF began; where it began later, it is taken back. A merge
+    adds OTHER's evidence to REF and archives OTHER.
+    """
+    from muniment.pipeline.commands.amend import record_row
+    from muniment.pipeline.memory.pairing import settle
+
+    with session.workspace().changing(dry_run=dry_run) as ledger:
+        kept, second = record_row(ledger, ref), record_row(ledger, other)
+        if kept["id"] == second["id"]:
+            raise click.UsageError("name two records")
+        alive = all(row["status"] in ("active", "conflicted") for row in (kept, second))
+        if alive and not dry_run:
+            with ledger.unit():
+                settle(ledger, kept, second, how or "keep", reason)
+    status = "unchanged" if not alive else "planned" if dry_run else "settled"
+    names = [f"record:{row['id']}@{row['version']}" for row in (kept, second)]
+    document = {"status": status, "kept": names[0], "other": names[1], "how": how or "keep"}
+    session.output.answer(document, f"{status}: {' '.join(names)}")
+
+
 conflicts = group(
     "conflicts",
-    {"list": list_conflicts, "resolve": resolve_conflict},
+    {
+        "list": list_conflicts,
+        "resolve": resolve_conflict,
+        "proposals": list_proposals,
+        "settle": settle_pair,
+    },
     "List claims that contradict each other, and settle them.",
 )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from muniment.pipeline.entities.relations import Relations
 from muniment.pipeline.memory.claims import Claims, Kept
 from muniment.pipeline.proposers.guards import LONGEST_TEXT, LONGEST_VALUE
 from muniment.pipeline.statements import add_statement, statement_observation
@@ -67,7 +68,9 @@ def correct(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept
     if number is None:  # the same words for the same version: they stand
         return Kept(row["id"], row["version"], changed=False)
     ledger.memory.decide(number, "active", "corrected", "user")
-    return Claims(ledger, "user").correct(row, number, claim, correction.reason)
+    kept = Claims(ledger, "user").correct(row, number, claim, correction.reason)
+    Relations(ledger).read()
+    return kept
 
 
 def would_change(row: dict[str, Any], correction: Correction) -> bool:

@@ -84,10 +84,10 @@ def _take(ledger: Ledger, step: Step) -> bool:
         return claims.settle(row["subject"], row["key"]) > 0
     if step.action == "archive":
         return claims.set_status(row, "archived", "faded below the threshold")
-    return _merge(ledger, claims, row, step.into or "")
+    return merge(ledger, claims, row, step.into or "")
 
 
-def _merge(ledger: Ledger, claims: Claims, row: dict[str, Any], into: str) -> bool:
+def merge(ledger: Ledger, claims: Claims, row: dict[str, Any], into: str) -> bool:
     """Add a record's evidence to the one that says the same, and hide it."""
     kept = claims.current(into)
     number = next(ledger.memory.candidates("c.id = ?", (row["candidate"],)))

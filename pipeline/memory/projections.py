@@ -6,8 +6,10 @@ from media or other people are quoted and can form no heading, link, picture or 
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
+from muniment.pipeline.entities.documents import listing
 from muniment.pipeline.memory.timeline import day_words, timeline
 from muniment.pipeline.output import printable
 from muniment.store.ledger import Ledger
@@ -18,6 +20,7 @@ UNTRUSTED = frozenset({"media", "third_party", "inference", "assistant_expressio
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#!|~&])")
 _LINE_START = re.compile(r"^(\d+(?=\.)|(?=[-+=]))")  # a list, a rule, an underline
 _TITLE_CHARACTERS = 200
+_PEOPLE = 500
 
 
 def pages(ledger: Ledger) -> Iterator[tuple[str, str]]:
@@ -29,7 +32,7 @@ def pages(ledger: Ledger) -> Iterator[tuple[str, str]]:
     held = [row for row in live if _holds(row, now)]
     yield "profile.md", _page("Profile", _profile(held))
     yield "tasks.md", _page("Tasks", _tasks(held))
-    yield "people.md", _page("People", _people(held))
+    yield "people.md", _page("People", _people(ledger, held))
     yield "timeline.md", _page("Timeline", _timeline(rows))
     yield from _episodes(ledger)
 
@@ -70,14 +73,26 @@ def _tasks(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield from (_entry(row, due=True) for row in planned)
 
 
-def _people(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what is known of others, a section each."""
+def _people(ledger: Ledger, rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what is known of others, a section each, then who there is by which names."""
     others: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["subject"] not in (None, "user"):
             others.setdefault(row["subject"], []).append(row)
     for name in sorted(others):
         yield from _section(plain(name), others[name])
+    known = [one for one in islice(listing(ledger, "person"), _PEOPLE) if not one["own"]]
+    if known:
+        yield "## Everyone named\n"
+        yield from (_person(one) for one in sorted(known, key=lambda one: (one["name"], one["id"])))
+
+
+def _person(one: dict[str, Any]) -> str:
+    names = dict.fromkeys(plain(name["name"]) for name in one["names"])
+    first = plain(one["name"])
+    also = [name for name in names if name != first]
+    told = f"{first}, also {', '.join(also)}" if also else first
+    return f"- {told} ({_ref(one['ref'])})"
 
 
 def _timeline(rows: list[dict[str, Any]]) -> Iterator[str]:

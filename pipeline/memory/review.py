@@ -125,7 +125,7 @@ def in_context(ledger: Ledger, row: dict[str, Any]) -> list[dict[str, Any]]:
 def approve(ledger: Ledger, row: dict[str, Any], *, dry_run: bool = False) -> Decided:
     """Make a candidate a record by the user's word, inside the caller's unit."""
     ref = {"ref": f"candidate:{row['id']}", "text": row["text"]}
-    reason = _obstacle(ledger, row)
+    reason = obstacle(ledger, row)
     if reason is not None:
         return Decided(refused=[{**ref, "reason": reason}])
     claims = Claims(ledger, ACTOR)
@@ -178,7 +178,7 @@ def _own_record(ledger: Ledger, row: dict[str, Any]) -> dict[str, Any] | None:
     return versions[-1] if versions else None
 
 
-def _obstacle(ledger: Ledger, row: dict[str, Any]) -> str | None:
+def obstacle(ledger: Ledger, row: dict[str, Any]) -> str | None:
     """Return why not even the user can make a record of a candidate."""
     if keys.is_reserved(row["key"]):
         return "reserved_key"

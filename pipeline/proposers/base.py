@@ -87,6 +87,15 @@ class CandidateDraft:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A name that a model found in an observation, and what kind of thing it names."""
+
+    observation: str
+    name: str
+    kind: str
+
+
 class Proposer(Protocol):
     """Propose claims from passages; equal passages give equal candidates, in order."""
 

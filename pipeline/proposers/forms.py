@@ -37,7 +37,10 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a rule makes of a clause, before quote, subject and basis are added."""
+    """What a rule makes of a clause, before quote, subject and basis are added.
+
+    ``subject`` names whom it is about where that is not the speaker.
+    """
 
     type: "MemoryType"
     kind: "MemoryKind"
@@ -48,6 +51,7 @@ class Made:
     sensitive: bool = False
     salience: float = 0.6
     instructed: bool = False
+    subject: str | None = None
 
 
 Build = Callable[[Clause, re.Match[str]], Iterator[Made]]

@@ -7,13 +7,20 @@ taken from whose words are quoted, never from the model.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
 from muniment.adapters.models.references import referring
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import MEDIA_KINDS, USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.proposers.base import (
+    MEDIA_KINDS,
+    USER,
+    CandidateDraft,
+    Named,
+    Passage,
+    Quote,
+)
 from muniment.pipeline.proposers.dates import find_date
 from muniment.store.records import Basis, Lenient, MemoryKind, MemoryType, Unit
 
@@ -21,11 +28,12 @@ if TYPE_CHECKING:
     from muniment.adapters.ports import Chat
 
 NAME = "model"
-VERSION = "1"
+VERSION = "2"
 BATCH_CHARACTERS = 8_000
 BATCH_PASSAGES = 40
 PASSAGE_CHARACTERS = 2_000
 MOST_CANDIDATES = 60
+MOST_ENTITIES = MOST_RELATIONS = 60
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}(?::.{1,60})?", re.DOTALL)
 
 _SYSTEM = """\
@@ -49,6 +57,12 @@ for a preference preference:TOPIC; empty when none fits;
 - inferred: true when the passage does not say it outright;
 - confidence: how sure you are, from 0 to 1.
 
+Under entities list the people, places, organisations and things with names of their own: \
+passage, name exactly as written there, kind (person, place, organisation or thing). Under \
+relations list what a passage states of two of them: passage, quote, subject and object as named \
+there ("user" for the owner), relation in snake_case such as sister_of, works_at, lives_in or \
+owns, and confidence.
+
 Leave out questions, wishes, suppositions, jokes, fiction, quotations of others, small talk, and \
 anything that will not matter in a month. An empty list is a good answer."""
 
@@ -66,10 +80,34 @@ class _Proposed(Lenient):
     confidence: Unit = 0.0
 
 
+class _Entity(Lenient):
+    passage: str
+    name: str
+    kind: str
+
+
+class _Relation(Lenient):
+    passage: str
+    quote: str
+    subject: str
+    relation: str
+    object: str
+    confidence: Unit = 0.0
+
+
 class Proposed(Lenient):
-    """The answer of a model; the list must be there, empty or not."""
+    """The answer of a model; the list of candidates must be there, empty or not."""
 
     candidates: tuple[_Proposed, ...] = Field(max_length=MOST_CANDIDATES)
+    entities: tuple[_Entity, ...] = Field(default=(), max_length=MOST_ENTITIES)
+    relations: tuple[_Relation, ...] = Field(default=(), max_length=MOST_RELATIONS)
+
+
+class Answered(NamedTuple):
+    """What a model found in a batch: claims, relations among them, and what is named."""
+
+    drafts: list[CandidateDraft]
+    named: list[Named]
 
 
 class ModelProposer:
@@ -87,6 +125,10 @@ class ModelProposer:
         return f"{self.name}/{self.version}/{self._chat.producer.fingerprint}"
 
     def propose(self, passages: Sequence[Passage]) -> list[CandidateDraft]:
+        """Ask once about a batch; return the claims alone."""
+        return self.ask(passages).drafts
+
+    def ask(self, passages: Sequence[Passage]) -> Answered:
         """Ask once about a batch; ``InputError`` when the model gives no valid answer.
 
         What it says of passages that it was not given is dropped.
@@ -95,8 +137,16 @@ class ModelProposer:
         shown = [_shown(name, passage) for name, passage in given.items()]
         with referring(*(passage.observation for passage in passages)):
             answer = self._chat.complete(_SYSTEM, json.dumps(shown, ensure_ascii=True), Proposed)
-        drafts = (_draft(one, given) for one in answer.candidates)
-        return list({draft.id: draft for draft in drafts if draft is not None}.values())
+        said = (*answer.candidates, *(_as_claim(one) for one in answer.relations))
+        drafts = (_draft(one, given) for one in said)
+        return Answered(
+            list({draft.id: draft for draft in drafts if draft is not None}.values()),
+            [
+                Named(given[one.passage].observation, one.name.strip(), one.kind)
+                for one in answer.entities
+                if one.passage in given
+            ],
+        )
 
 
 def batches(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
@@ -118,6 +168,21 @@ def worth_reading(passage: Passage) -> bool:
     """Tell whether a passage may hold a fact at all; tools' output and metadata do not."""
     words = sum(character.isalnum() for character in passage.text)
     return passage.origin != "tool" and passage.kind != "metadata" and words >= 4  # noqa: PLR2004
+
+
+def _as_claim(one: _Relation) -> _Proposed:
+    """Return a relation as the claim that it is: the guards and the gate know no other."""
+    return _Proposed(
+        passage=one.passage,
+        quote=one.quote,
+        text=one.quote,
+        type="semantic",
+        kind="relation",
+        subject=one.subject,
+        key=one.relation,
+        value=one.object,
+        confidence=one.confidence,
+    )
 
 
 def _shown(name: str, passage: Passage) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class RulesProposer:
     """Propose what the rules recognise; each language reads the sentences it speaks."""
 
     name = "rules"
-    version = "1"
+    version = "2"
 
     def __init__(self, languages: Sequence[Language] = (ENGLISH, CHINESE)) -> None:
         self._languages = languages
@@ -192,8 +192,9 @@ def _statements(sentence: _Sentence) -> Iterator[Stated]:
     whole = reading.clause(sentence.start, sentence.end)
     quote = _quote(whole, len(whole.shown) - len(whole.shown.lstrip()))
     found = [(rule, made, quote) for rule, made, _ in sentence.clauses(kept)]
-    if not found and len(reading.clause(*kept).shown.strip()) >= LEAST_KEPT_CHARACTERS:
-        found = [(None, Made("semantic", "fact", salience=0.7), quote)]
+    told = any(made.kind != "relation" for _, made, _ in found)
+    if not told and len(reading.clause(*kept).shown.strip()) >= LEAST_KEPT_CHARACTERS:
+        found += [(None, Made("semantic", "fact", salience=0.7), quote)]
     for rule, made, words in found:
         yield rule, replace(made, instructed=True), words
 
@@ -232,7 +233,7 @@ def _draft(
         basis=basis,
         proposer=RulesProposer.name,
         rule=rule.name if rule is not None else "remember",
-        subject=subject,
+        subject=made.subject or subject,
         key=made.key,
         value=made.value,
         valid_at=made.valid_at,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers import forms
+from muniment.pipeline.proposers import forms, relatives_en
 from muniment.pipeline.proposers import words_en as words
 from muniment.pipeline.proposers.dates import birthday, find_date
 from muniment.pipeline.proposers.forms import Clause, Language, Made, Rule
@@ -62,6 +62,12 @@ def _job(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
     yield Made("semantic", "fact", keys.JOB, clause.part(match, "value"), salience=0.7)
     if match.groupdict().get("employer"):
         yield Made("semantic", "fact", keys.EMPLOYER, clause.part(match, "employer"), salience=0.7)
+
+
+def _employer(clause: Clause, match: re.Match[str]) -> Iterator[Made]:
+    yield Made("semantic", "fact", keys.EMPLOYER, clause.part(match, "value"), salience=0.7)
+    if match["job"]:
+        yield Made("semantic", "fact", keys.JOB, clause.part(match, "job"), salience=0.7)
 
 
 _HYPOTHETICAL = frozenset({"hypothetical"})
@@ -180,8 +186,8 @@ _RULES = (
         "en.home",
         _compiled(
             rf"I(?:\s+{OFTEN}live|(?:'ve| have)?\s+(?:just |recently )?(?:moved|relocated)|"
-            rf"(?:'m| am)\s+(?:now |currently )?(?:living|based))\s+(?:in|to)\s+{NOT_A_NAME}"
-            rf"(?P<value>{PROPER_NAME}|[\u3400-\u9fff]{{2,12}})"
+            rf"(?:'m| am|'ve been| have been)\s+(?:now |currently )?(?:living|based))\s+"
+            rf"(?:in|to)\s+{NOT_A_NAME}(?P<value>{PROPER_NAME}|[\u3400-\u9fff]{{2,12}})"
             r"(?:,?\s+(?:now|at the moment|these days|(?:since|in|last|this|with|near|"
             r"for|and|because)"
             r"\b.*)){0,2}$"
@@ -200,9 +206,9 @@ _RULES = (
         "en.employer",
         _compiled(
             rf"I\s+{OFTEN}work (?:at|for)\s+(?:the )?{NOT_A_NAME}(?P<value>{PROPER_NAME})"
-            r"(?:\s+(?:now|as\b.*|in\b.*|since\b.*))?$"
+            r"(?:\s+as an?\s+(?P<job>[\w -]{3,50}?))?(?:\s+(?:now|as\b.*|in\b.*|since\b.*))?$"
         ),
-        forms.one(keys.EMPLOYER),
+        _employer,
         about_self=True,
     ),
     Rule(
@@ -285,7 +291,7 @@ _RULES = (
 ENGLISH = Language(
     name="en",
     speaks=words.SPEAKS,
-    rules=_RULES,
+    rules=(*_RULES, *relatives_en.RULES),
     vetoes=words.VETOES,
     reported=words.REPORTED,
     breaks=words.BREAKS,

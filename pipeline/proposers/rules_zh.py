@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers import forms
+from muniment.pipeline.proposers import forms, relatives_zh
 from muniment.pipeline.proposers import words_zh as words
 from muniment.pipeline.proposers.dates import birthday, find_date
 from muniment.pipeline.proposers.forms import Clause, Language, Made, Rule
@@ -24,7 +24,7 @@ from muniment.pipeline.proposers.words_zh import (
 )
 
 _EMPLOYER = re.compile(
-    r"公司|集团|银行|大学|学院|医院|中学|小学|科技|研究[所院]|局$|厂$|事务所|工作室|报社|出版社|政府|"
+    r"公司|集团|银行|大学|学院|科院|医院|中学|小学|科技|研究[所院]|局$|厂$|事务所|工作室|报社|出版社|政府|"
     r"华为|腾讯|阿里|百度|字节|京东|美团|小米|网易|微软|谷歌|苹果|亚马逊|[A-Za-z]"
 )
 _FLOOR = re.compile(r"^[一二三四五六七八九十\d]+[楼层号室]|^(?:楼上|楼下|老家|城里|乡下|郊区)$")
@@ -190,7 +190,7 @@ _RULES = (
     Rule(
         "zh.home",
         re.compile(
-            rf"我(?:们家|家)?{OFTEN}(?:定居在|定居|搬到了?|搬去了?|住在|住|在(?=[^，。]{{2,12}}定居))"
+            rf"我(?:们家|家)?(?:[从自][^，,。]{{1,10}}?(?:起|开始)|[从自]\d{{4}}年)?{OFTEN}(?:定居在|定居|搬到了?|搬去了?|住在|住|在(?=[^，。]{{2,12}}定居))"
             rf"{NO_PLACE}(?P<value>[{HAN}A-Za-z·. ]{{2,20}}?)(?:定居|生活|居住)?{STOP}"
         ),
         _home,
@@ -284,7 +284,7 @@ _RULES = (
 CHINESE = Language(
     name="zh",
     speaks=words.SPEAKS,
-    rules=_RULES,
+    rules=(*_RULES, *relatives_zh.RULES),
     vetoes=words.VETOES,
     reported=words.REPORTED,
     breaks=words.BREAKS,

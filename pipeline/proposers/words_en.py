@@ -59,7 +59,7 @@ _START = r"(?:I|I'm|I've|I'll|I'd|my|please|call me|remind me|remember|always|ne
 
 SPEAKS = re.compile(
     r"\b(?:I|my|me|remember|always|never|don't|do not|keep in mind|bear in mind|"
-    r"make a note|when(?:ever)?|"
+    r"make a note|when(?:ever)?|also (?:called|known)|"
     r"from now on|in (?:the )?future|going forward|in general|as a rule|every time|each time)\b",
     re.IGNORECASE,
 )

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from muniment.store import files
 from muniment.store.forgetting.erase import claim_parts
 from muniment.store.forgetting.tombstones import message_parts
 
@@ -59,5 +58,5 @@ class Admission:
         """Remove the bytes of what was refused; call it after the unit."""
         for asset in self._refused:
             if self._ledger.assets.number(asset) is None:
-                files.remove(self._ledger.paths.asset(asset))
+                self._ledger.assets.store.remove(asset)
         self._refused.clear()

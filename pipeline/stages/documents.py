@@ -5,6 +5,7 @@ the first ten far more often than any other change that was measured; ``bench_re
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from muniment.store.index.documents import Document
@@ -113,12 +114,13 @@ def date_words(local: str | None, *, han: bool = True) -> str:
     >>> date_words("2023-05-08T13:56:00")
     '8 May 2023 2023-05-08 2023年5月8日'
     """
-    words = _date_words(local)
+    words = _date_words(local[:10]) if local else ""
     return words if han or not words else words[: words.rindex(" ")]
 
 
-def _date_words(local: str | None) -> str:
-    if not local or not local[:4].isdigit():
+@lru_cache(maxsize=1_024)
+def _date_words(local: str) -> str:
+    if not local[:4].isdigit():
         return ""
     year, month, day = local[:4], local[5:7], local[8:10]
     if not month:

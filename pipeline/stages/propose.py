@@ -3,15 +3,22 @@
 Proposers read what is new since their own mark; guards and gate are the same for all of them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from muniment.pipeline.entities.identity import Identities
+from muniment.pipeline.entities.reading import read as read_entities
 from muniment.pipeline.memory.claims import Claims, Effect
 from muniment.pipeline.policy import Decision, Policy, judge
 from muniment.pipeline.policy_file import load_policy
-from muniment.pipeline.proposers.base import CandidateDraft, Passage, Proposer, Quote
+from muniment.pipeline.proposers.base import (
+    MEDIA_KINDS,
+    CandidateDraft,
+    Passage,
+    Proposer,
+    Quote,
+)
 from muniment.pipeline.proposers.found import FoundProposer
-from muniment.pipeline.proposers.rules import RulesProposer
 from muniment.pipeline.stages.admission import Admission
 from muniment.pipeline.stages.run import Run
 from muniment.store.ledger import Ledger
@@ -27,6 +34,7 @@ BATCH = 1_000
 # CONTRACT 4.3: where a claim came from is how important it is at first.
 IMPORTANCE = {"remember": 1.0, "correct": 1.0, "import": 0.8, "rules": 0.7}
 EXPLICIT, AUTOMATIC = 1.0, 0.5
+_SPOKEN = frozenset({"user", "third_party"})
 
 
 def propose(run: Run, models: "ModelSettings | None" = None, policy: Policy | None = None) -> None:
@@ -34,13 +42,52 @@ def propose(run: Run, models: "ModelSettings | None" = None, policy: Policy | No
 
     A model proposes where one is configured for ``chat``; what it fails at stays pending.
     """
-    memory = Proposals(run.ledger, policy or load_policy(run.ledger.paths))
-    for proposer in (RulesProposer(), FoundProposer()):
+    policy = policy or load_policy(run.ledger.paths)
+    memory = Proposals(run.ledger, policy)
+    _rejudge(run, policy)
+    for proposer in (SpokenRules(), FoundProposer()):
         _read_on(run, proposer, memory)
     if models is not None:
         _ask_model(run, models, memory)
+    _have_judged(run, policy)
+    read_entities(run, Identities(run.ledger))
     run.tally.add("candidates", memory.candidates)
     run.tally.add("records", len(memory.records))
+
+
+def _rejudge(run: Run, policy: Policy) -> None:
+    """Let a policy that was changed take up what waits."""
+    from muniment.pipeline.memory.rejudging import is_due, rejudge
+
+    if is_due(run.ledger, policy):
+        with run.ledger.unit():
+            run.tally.add("records", len(rejudge(run.ledger, policy)))
+
+
+def _have_judged(run: Run, policy: Policy) -> None:
+    from muniment.pipeline.memory.rejudging import have_judged
+
+    with run.ledger.unit():
+        have_judged(run.ledger, policy)
+
+
+class SpokenRules:
+    """The rules proposer, whose patterns are loaded when somebody has said something."""
+
+    name = "rules"
+    version = "2"
+
+    def propose(self, passages: Iterable[Passage]) -> Iterator[CandidateDraft]:
+        """Yield what the rules recognise."""
+        spoken = [
+            passage
+            for passage in passages
+            if passage.origin in _SPOKEN and passage.kind not in MEDIA_KINDS
+        ]
+        if spoken:
+            from muniment.pipeline.proposers.rules import RulesProposer
+
+            yield from RulesProposer().propose(spoken)
 
 
 def _ask_model(run: Run, models: "ModelSettings", memory: "Proposals") -> None:

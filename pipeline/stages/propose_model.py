@@ -4,8 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from muniment.pipeline.entities.identity import Identities
+from muniment.pipeline.entities.reading import take_named
 from muniment.pipeline.proposers.base import Passage
-from muniment.pipeline.proposers.model import ModelProposer, batches, worth_reading
+from muniment.pipeline.proposers.model import (
+    Answered,
+    ModelProposer,
+    batches,
+    worth_reading,
+)
 from muniment.pipeline.stages.propose import STAGE, Proposals, passage_of
 from muniment.pipeline.stages.run import Run
 from muniment.store.errors import InputError, MissingToolError
@@ -28,6 +35,7 @@ class ModelReading:
         self._calls: list[ModelCall] = []
         self._proposer = ModelProposer(load(self._calls.append))
         self._proposals = proposals
+        self._identities = Identities(run.ledger)
         self._run = run
         self._failed_in_a_row = 0
         self.failed = 0
@@ -67,16 +75,18 @@ class ModelReading:
         """Ask about one batch and keep what came of it, with its audit rows, in one unit."""
         batch = [passage for passage in batch if worth_reading(passage)]
         code = message = None
-        drafts = []
+        answer = Answered([], [])
         try:
-            drafts = self._proposer.propose(batch) if batch else []
+            answer = self._proposer.ask(batch) if batch else answer
         except (InputError, MissingToolError) as error:
             code, message = error.code, error.message[:_MESSAGE_CHARACTERS]
         fingerprint, ledger = self._proposer.fingerprint, self._run.ledger
         before = self._proposals.candidates
         with ledger.unit():
             self._keep_calls()
-            self._proposals.take(drafts, {passage.observation: passage for passage in batch})
+            passages = {passage.observation: passage for passage in batch}
+            self._proposals.take(answer.drafts, passages)
+            take_named(self._identities, answer.named, passages)
             ledger.audit.add_attempt(
                 fingerprint, *span, candidates=self._proposals.candidates - before, code=code,
                 message=message,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 COUNTS = (
     "scanned", "registered", "duplicates", "unchanged", "observed", "observations", "episodes",
-    "candidates", "records", "indexed", "embedded",
+    "candidates", "records", "entities", "indexed", "embedded",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from muniment.adapters.media.boxes import collapse_han_spaces
 from muniment.pipeline.stages.run import Run
 from muniment.store.errors import UsageError
 from muniment.store.ids import digest
@@ -124,7 +125,8 @@ def _observation(asset: str, row: Supplied, producer: str) -> Observation:
         id=observation_id(asset, row.kind, [locator, digest(row.text)], producer, 0),
         asset=asset,
         kind=row.kind,
-        text=row.text,
+        # Programs that read Chinese set spaces between its characters, which nobody wrote.
+        text=collapse_han_spaces(row.text) if row.kind == "ocr" else row.text,
         locator=row.locator,
         producer=producer,
         confidence=row.confidence,

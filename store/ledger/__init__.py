@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from muniment.store import files, locks, migrations
+from muniment.store.asset_places import assets_of
 from muniment.store.database import (
     database_errors,
     open_database,
@@ -29,12 +30,17 @@ from muniment.store.ledger.audit import Audit
 from muniment.store.ledger.beside import Beside
 from muniment.store.ledger.checkpoints import Checkpoints
 from muniment.store.ledger.duplicates import Duplicates
+from muniment.store.ledger.entities import Entities
 from muniment.store.ledger.episodes import Episodes
 from muniment.store.ledger.evidence import Evidence
 from muniment.store.ledger.grouping import Grouping
 from muniment.store.ledger.links import Links
 from muniment.store.ledger.memory import Memory
+from muniment.store.ledger.pairs import Pairs
+from muniment.store.ledger.readings import Readings
+from muniment.store.ledger.relations import Relations
 from muniment.store.ledger.sessions import Sessions
+from muniment.store.seals import Seals
 
 _CREATION_SECONDS = 30.0
 
@@ -47,7 +53,7 @@ class Ledger:
         self.scope = scope
         self.paths = root.scope(scope)
         self.database = database
-        self.assets = Assets(database, self.paths)
+        self.assets = Assets(database, assets_of(root, scope))
         self.attempts = Attempts(database)
         self.evidence = Evidence(database)
         self.episodes = Episodes(database)
@@ -56,10 +62,15 @@ class Ledger:
         self.beside = Beside(database)
         self.duplicates = Duplicates(database)
         self.memory = Memory(database)
+        self.readings = Readings(database)
+        self.pairs = Pairs(database)
+        self.entities = Entities(database)
+        self.relations = Relations(database)
         self.sessions = Sessions(database)
         self.checkpoints = Checkpoints(database)
         self.audit = Audit(database)
         self.tombstones = Tombstones(database, root, scope)
+        self.seals = Seals(self.paths.index)
 
     @classmethod
     def create(cls, root: Root, scope: Scope) -> "Ledger":
@@ -147,7 +158,8 @@ def _make(root: Root, paths: ScopePaths) -> None:
 def _refuse_loss(paths: ScopePaths) -> None:
     """Refuse to put an empty ledger where a full one must have been."""
     log = paths.ledger.with_name(paths.ledger.name + "-wal")
-    kept = paths.assets.is_dir() and any(paths.assets.iterdir())
+    places = (paths.assets, paths.cache)
+    kept = any(folder.is_dir() and any(folder.iterdir()) for folder in places)
     if kept or (log.exists() and log.stat().st_size):
         raise DamageError(
             "the ledger of this scope is missing",

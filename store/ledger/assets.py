@@ -1,51 +1,28 @@
 """Assets, their sniffed types, and the places they were seen at."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from muniment.store.assets import Stat, Taken, check_file
+from muniment.store.assets import Stat, Taken
 from muniment.store.database import number as count
 from muniment.store.errors import DamageError
 from muniment.store.ids import asset_id, canonical_text, made, storable
-from muniment.store.layout import ScopePaths
-from muniment.store.rows import AssetRow, name_in
+from muniment.store.ledger.asset_rows import ASSET_ROWS, DEPTH, asset_row
+from muniment.store.ports import AssetStore
+from muniment.store.rows import AssetRow
 from muniment.store.times import now
-
-# What an AssetRow is read from; ``asset_now`` is ``a``. What nobody saw by itself has the name
-# that it was derived under, and what else there is from its parent.
-ASSET_ROWS = """
-SELECT a.seq, a.id, a.size, a.storage, a.media_type, a.family, a.derived,
-  coalesce(s.path, CAST(nullif(d.name, '') AS BLOB), p.path, x''),
-  coalesce(s.origin, p.origin, 'external'), coalesce(s.source, p.source, '')
-FROM asset_now a
-LEFT JOIN sighting s ON s.seq = (SELECT min(seq) FROM sighting WHERE asset = a.seq)
-LEFT JOIN derivation d
-  ON s.seq IS NULL AND d.seq = (SELECT min(seq) FROM derivation WHERE asset = a.seq)
-LEFT JOIN sighting p ON p.seq = (SELECT min(seq) FROM sighting WHERE asset = d.parent)
-"""
-# Up the first derivation of each until an asset that was seen by itself; some contain themselves.
-_DEPTH = """
-WITH RECURSIVE up(asset, depth) AS (
-  SELECT ?, 0
-  UNION ALL
-  SELECT (SELECT parent FROM derivation WHERE asset = up.asset ORDER BY seq LIMIT 1), depth + 1
-  FROM up
-  WHERE depth < 64 AND NOT EXISTS (SELECT 1 FROM sighting WHERE asset = up.asset)
-    AND EXISTS (SELECT 1 FROM derivation WHERE asset = up.asset)
-)
-SELECT max(depth) FROM up
-"""
 
 
 class Assets:
     """The asset tables of a ledger."""
 
-    def __init__(self, database: apsw.Connection, paths: ScopePaths) -> None:
+    def __init__(self, database: apsw.Connection, store: AssetStore) -> None:
         self._database = database
-        self._paths = paths
+        self.store = store
 
     def add(self, taken: Taken, *, derived: bool = False) -> tuple[int, bool]:
         """Name bytes that are kept; return the asset's number and whether it is new."""
@@ -77,6 +54,21 @@ class Assets:
             "SELECT sniffer FROM asset_now WHERE seq = ?", (asset,)
         ).fetchone()
         return None if row is None else str(row[0])
+
+    def sniffed_otherwise(
+        self, sniffer: str, apart: Iterable[str], after: int, limit: int
+    ) -> list[AssetRow]:
+        """Return assets above a number that another sniffer looked at, but for some families."""
+        rows = self._database.execute(
+            f"{ASSET_ROWS} WHERE a.seq > ? AND a.sniffer <> ? AND a.family NOT IN "
+            "(SELECT value FROM json_each(?)) ORDER BY a.seq LIMIT ?",
+            (after, sniffer, json.dumps(sorted(apart)), limit),
+        )
+        return [asset_row(row) for row in rows]
+
+    def newest(self) -> int:
+        """Return the number of the newest asset."""
+        return count(self._database, "SELECT max(seq) FROM asset")
 
     def see(  # noqa: PLR0913 (a sighting has this many sides)
         self,
@@ -212,6 +204,17 @@ class Assets:
         )
         return [row[0] for row in rows]
 
+    def with_contents(self, assets: Iterable[str]) -> list[str]:
+        """Return assets and all that was taken out of or made from them."""
+        rows = self._database.execute(
+            "WITH RECURSIVE part(asset) AS (SELECT seq FROM asset WHERE id IN "
+            "(SELECT value FROM json_each(?)) UNION "
+            "SELECT d.asset FROM part JOIN derivation d ON d.parent = part.asset) "
+            "SELECT a.id FROM part JOIN asset a ON a.seq = part.asset",
+            (json.dumps(list(assets)),),
+        )
+        return [str(row[0]) for row in rows]
+
     def inline_bytes(self, number: int) -> bytes:
         """Return the bytes of an inline asset."""
         row = self._database.execute(
@@ -222,13 +225,13 @@ class Assets:
         return bytes(row[0])
 
     def file(self, asset: str) -> Path:
-        """Return where a large asset lies."""
-        return self._paths.asset(asset)
+        """Return a local file with a large asset's bytes; see :meth:`AssetStore.file`."""
+        return self.store.file(asset)
 
     def check(self, number: int, asset: str, size: int, storage: str) -> None:
         """Raise ``DamageError`` unless the asset still has its bytes and hash."""
         if storage == "file":
-            check_file(self._paths.asset(asset), asset, size)
+            self.store.check(asset, size)
         elif asset_id(self.inline_bytes(number)) != asset:
             raise DamageError(f"{asset} no longer matches its hash", code="asset_damaged")
 
@@ -246,7 +249,7 @@ class Assets:
 
     def depth(self, number: int) -> int:
         """Return how many containers an asset was taken out of, 0 for one seen by itself."""
-        return count(self._database, _DEPTH, (number,))
+        return count(self._database, DEPTH, (number,))
 
     def parents(self, asset: str) -> list[str]:
         """Return what an asset was made from or taken out of, first of all where it came first."""
@@ -256,6 +259,17 @@ class Assets:
             (asset,),
         )
         return [row[0] for row in rows]
+
+    def holders(self, asset: str) -> list[tuple[str, str]]:
+        """Return (container, where in it) of all that an asset is a member or attachment of."""
+        rows = self._database.execute(
+            "SELECT DISTINCT p.id, coalesce(json_extract(d.locator, '$.path'), d.name) "
+            "FROM derivation d JOIN asset a ON a.seq = d.asset JOIN asset_now p "
+            "ON p.seq = d.parent WHERE a.id = ? AND d.relation IN ('member', 'attachment') "
+            "ORDER BY 1, 2",
+            (asset,),
+        )
+        return [(str(container), str(place)) for container, place in rows]
 
     def derivations(self, parent: str) -> list[dict[str, Any]]:
         """Return what was made from an asset."""
@@ -267,12 +281,3 @@ class Assets:
         )
         names = ("asset", "relation", "locator", "name")
         return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def asset_row(row: tuple[Any, ...]) -> AssetRow:
-    """Name the columns of :data:`ASSET_ROWS`."""
-    number, asset, size, storage, media_type, family, derived, path, origin, source = row
-    name = name_in(bytes(path))
-    return AssetRow(
-        number, asset, size, storage, media_type, family, bool(derived), name, origin, source
-    )

@@ -8,7 +8,7 @@ import apsw
 
 from muniment.store.database import number
 from muniment.store.ids import canonical_text, storable, storable_or_none
-from muniment.store.ledger.assets import ASSET_ROWS, asset_row
+from muniment.store.ledger.asset_rows import ASSET_ROWS, asset_row
 from muniment.store.rows import AssetRow
 from muniment.store.times import now
 
@@ -81,6 +81,16 @@ class Attempts:
             "INSERT INTO coverage (asset, kind, role, producer, attempt) VALUES (?,?,?,?,?)",
             [(asset, kind, role, producer, attempt) for kind, role, producer in covered],
         )
+
+    def covered(self, asset: int) -> list[tuple[str, str, str]]:
+        """Return (kind, role, reader) of all that the newest attempts at an asset answer for."""
+        rows = self._database.execute(
+            "SELECT c.kind, c.role, t.reader FROM coverage c JOIN attempt t ON t.seq = c.attempt "
+            "WHERE c.asset = ?1 AND c.seq = (SELECT max(seq) FROM coverage WHERE asset = ?1 "
+            "AND kind = c.kind AND role = c.role) ORDER BY c.seq",
+            (asset,),
+        )
+        return [(str(kind), str(role), str(reader)) for kind, role, reader in rows]
 
     def to_do(
         self,

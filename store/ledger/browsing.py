@@ -5,12 +5,24 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from muniment.store.ledger.assets import ASSET_ROWS, asset_row
+from muniment.store.ledger.asset_rows import ASSET_ROWS, asset_row
 from muniment.store.rows import AssetRow
 
 _LAST = "9999-99"
 _MONTH = len("2026-03")
 _WINDOW = 2_000
+
+_AFTER_ALL = "\U0010ffff"
+_LABELLED = {
+    "record": "SELECT version_seq AS seq, id, text AS label FROM record_now r WHERE r.version = "
+              "(SELECT max(version) FROM record_version WHERE record = r.record)",
+    "candidate": "SELECT seq, id, text AS label FROM candidate_now WHERE status = 'pending'",
+    "episode": "SELECT seq, id, title AS label FROM episode_now WHERE status = 'open'",
+    "entity": "SELECT e.seq, e.id, (SELECT name FROM entity_name_now WHERE entity = e.seq "
+              "ORDER BY seq LIMIT 1) AS label FROM entity e",
+    "observation": "SELECT seq, id, text AS label FROM observation_live",
+    "session": "SELECT seq, id, started_at AS label FROM session",
+}  # fmt: skip
 
 
 class Dated(NamedTuple):
@@ -103,6 +115,14 @@ class Browsing:
                  "recorded_at")  # fmt: skip
         return [dict(zip(names, row, strict=True)) for row in rows]
 
+    def sessions(self, before: int | None, limit: int) -> list[str]:
+        """Return the ids of sessions below a number, the last begun first."""
+        rows = self._database.execute(
+            "SELECT id FROM session WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+            (_before(before), limit),
+        )
+        return [str(row[0]) for row in rows]
+
     def observations_of(self, asset: str, after: int, limit: int) -> list[str]:
         """Return the ids of an asset's live observations past a number, in order."""
         rows = self._database.execute(
@@ -111,6 +131,15 @@ class Browsing:
             (asset, after, limit),
         )
         return [str(row[0]) for row in rows]
+
+    def beginning(self, kind: str, typed: str, limit: int) -> list[tuple[str, str]]:
+        """Return ids of a kind that begin as typed, the newest first, with what they are."""
+        rows = self._database.execute(
+            f"SELECT id, label FROM ({_LABELLED[kind]}) WHERE id >= ?1 AND id < ?1 || ?2 "
+            "ORDER BY seq DESC LIMIT ?3",
+            (typed, _AFTER_ALL, limit),
+        )
+        return [(str(identity), str(label or "")) for identity, label in rows]
 
     def _captured(self, place: tuple[str, int]) -> Iterator[tuple[str, int]]:
         """Yield the chosen time of each asset down from a place, by the index over all claims."""

@@ -12,10 +12,13 @@ from muniment.store.rows import name_in
 # The tables that an index follows by sequence number.
 FOLLOWED = (
     "observation", "coverage", "capture_time", "episode_member", "episode_version", "revision",
-    "tombstone_member", "tombstone_lift",
+    "tombstone_member", "tombstone_lift", "misreading",
 )  # fmt: skip
 
-
+# Stands between a file and what is inside of it.
+INSIDE = "»"
+# Some archives contain themselves.
+_DEEPEST = 64
 # From so many places in one run on, the run between them is read in one go.
 _DENSE = 32
 
@@ -29,8 +32,20 @@ class Neighbour(NamedTuple):
     author: str | None
 
 
+class Container(NamedTuple):
+    """What an asset was taken out of: ``member`` is where the next one inside of it lies."""
+
+    asset: str
+    name: str
+    member: str
+
+
 class AssetFacts(NamedTuple):
-    """What is told of an asset: a derived one has the path, name and source of its parent."""
+    """What is told of an asset.
+
+    One that was taken out of others has the path and source of the outermost, which was seen by
+    itself; ``within`` names all of them, that one first.
+    """
 
     number: int
     id: str
@@ -40,11 +55,20 @@ class AssetFacts(NamedTuple):
     family: str
     path: bytes
     source: str
+    within: tuple[Container, ...] = ()
 
     @property
     def name(self) -> str:
-        """The file name that it was first seen under."""
-        return name_in(self.path)
+        """The file name that it was first seen under, and the way to it inside of that file."""
+        name = name_in(self.path)
+        for container in self.within:
+            name = self.below(name, container.member)
+        return name
+
+    @staticmethod
+    def below(name: str, member: str) -> str:
+        """Name a member of what has a name."""
+        return f"{name} {INSIDE} {member}"
 
 
 Around: TypeAlias = tuple[list[Neighbour], list[Neighbour]]
@@ -87,14 +111,18 @@ class Changes:
             "SELECT o.seq FROM observation o WHERE o.seq <= :observation AND o.asset IN ("
             " SELECT asset FROM coverage NOT INDEXED WHERE seq > :coverage"
             " UNION ALL SELECT asset FROM capture_time NOT INDEXED WHERE seq > :capture_time"
-            " UNION ALL SELECT d.asset FROM capture_time c NOT INDEXED"
-            "  CROSS JOIN derivation d ON d.parent = c.asset WHERE c.seq > :capture_time)"
+            " UNION ALL SELECT asset FROM (WITH RECURSIVE below(asset) AS ("
+            "  SELECT d.asset FROM capture_time c NOT INDEXED"
+            "  CROSS JOIN derivation d ON d.parent = c.asset WHERE c.seq > :capture_time"
+            "  UNION SELECT d.asset FROM below CROSS JOIN derivation d ON d.parent = below.asset)"
+            "  SELECT asset FROM below))"
             " UNION SELECT observation FROM episode_member NOT INDEXED"
             "  WHERE seq > :episode_member AND observation <= :observation"
             " UNION SELECT o.seq FROM tombstone_member m LEFT JOIN tombstone_lift l"
             "  ON l.member = m.seq JOIN observation o ON o.asset = m.asset OR o.seq = m.observation"
             "  WHERE (m.seq > :tombstone_member OR l.seq > :tombstone_lift)"
-            "  AND o.seq <= :observation ORDER BY 1",
+            "  AND o.seq <= :observation"
+            " UNION SELECT observation FROM misreading WHERE seq > :misreading ORDER BY 1",
             marks,
         )
         return [row[0] for row in rows]
@@ -214,22 +242,38 @@ class Changes:
             "(SELECT min(seq) FROM sighting WHERE asset = a.seq) "
             f"WHERE a.id IN ({_marks(wanted)})",
             wanted,
-        )
+        ).fetchall()
         found: dict[str, AssetFacts] = {}
         for *plain, path, source in rows:
-            seen = (path, source) if path is not None else self._sighting_of_parent(plain[0])
-            found[plain[1]] = AssetFacts._make((*plain, bytes(seen[0]), seen[1]))
+            seen = b"" if path is None else bytes(path)  # type: ignore[arg-type]  # a BLOB
+            facts = AssetFacts._make((*plain, seen, source or "", ()))
+            found[facts.id] = facts if path is not None else self._inside(facts)
         return found
 
-    def _sighting_of_parent(self, asset: int) -> tuple[bytes, str]:
-        row = self._database.execute(
-            "WITH RECURSIVE above(asset, depth) AS (SELECT ?, 0 UNION SELECT d.parent, depth + 1 "
-            "FROM derivation d JOIN above ON d.asset = above.asset WHERE depth < 16) "
-            "SELECT s.path, s.source FROM above JOIN sighting s ON s.asset = above.asset "
-            "ORDER BY depth, s.seq LIMIT 1",
-            (asset,),
-        ).fetchone()
-        return (b"", "") if row is None else (bytes(row[0]), str(row[1]))
+    def _inside(self, facts: AssetFacts) -> AssetFacts:
+        """Add what an asset that nobody saw by itself was taken out of, up to what was seen."""
+        number = facts.number
+        within: list[Container] = []
+        for _ in range(_DEEPEST):
+            row = self._database.execute(
+                "SELECT d.parent, p.id, coalesce(json_extract(d.locator, '$.path'), d.name), "
+                "s.path, s.source, (SELECT coalesce(json_extract(e.locator, '$.path'), e.name) "
+                "FROM derivation e WHERE e.asset = d.parent ORDER BY e.seq LIMIT 1) "
+                "FROM derivation d JOIN asset p ON p.seq = d.parent "
+                "LEFT JOIN sighting s ON s.seq = "
+                "(SELECT min(seq) FROM sighting WHERE asset = d.parent) "
+                "WHERE d.asset = ? ORDER BY d.seq LIMIT 1",
+                (number,),
+            ).fetchone()
+            if row is None:
+                break
+            number = int(row[0])
+            seen = None if row[3] is None else bytes(row[3])
+            name = str(row[5] or "") if seen is None else name_in(seen)
+            within.insert(0, Container(str(row[1]), name, str(row[2])))
+            if seen is not None:
+                return facts._replace(path=seen, source=str(row[4]), within=tuple(within))
+        return facts._replace(within=tuple(within))
 
     def episodes_after(self, version: int, member: int) -> list[str]:
         """Return the ids of episodes with a version or member past a number, in their order."""

@@ -39,13 +39,9 @@ class Checkpoints:
     ) -> tuple[str, bool]:
         """Append a checkpoint; return its id and whether it differs from the newest one."""
         text = canonical_text(state)
-        newest = self._database.execute(
-            "SELECT id, state, last_event FROM checkpoint WHERE session = ? "
-            "ORDER BY seq DESC LIMIT 1",
-            (session,),
-        ).fetchone()
-        if newest is not None and tuple(newest[1:]) == (text, last_event):
-            return str(newest[0]), False
+        known = self._known("session = ?", session, (text, last_event))
+        if known is not None:
+            return known, False
         at = now()
         identity = made("chk", session, text, last_event, at)
         self._database.execute(
@@ -54,6 +50,18 @@ class Checkpoints:
             (identity, session, agent, text, last_event, at),
         )
         return identity, True
+
+    def standing(self, session: str, state: dict[str, Any], last_event: int | None) -> str | None:
+        """Return the id of a session's newest checkpoint if it says just this."""
+        which = "session = (SELECT seq FROM session WHERE id = ?)"
+        return self._known(which, session, (canonical_text(state), last_event))
+
+    def _known(self, which: str, session: int | str, said: tuple[str, int | None]) -> str | None:
+        newest = self._database.execute(
+            f"SELECT id, state, last_event FROM checkpoint WHERE {which} ORDER BY seq DESC LIMIT 1",
+            (session,),
+        ).fetchone()
+        return str(newest[0]) if newest is not None and tuple(newest[1:]) == said else None
 
     def newest(self, session: str) -> dict[str, Any] | None:
         """Return the newest checkpoint of a session with whether it still holds."""

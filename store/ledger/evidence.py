@@ -7,21 +7,35 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from muniment.store.database import number
-from muniment.store.ids import canonical_text, made, storable, storable_or_none
+from muniment.store.ids import (
+    canonical_text,
+    made,
+    made_around,
+    storable,
+    storable_or_none,
+)
 from muniment.store.rows import ObservationRow
 from muniment.store.times import now, sort_key
 
 if TYPE_CHECKING:
-    from muniment.store.records import Observation, Producer
+    from muniment.store.records import Locator, Observation, Producer
 
 _COLUMNS = """
 o.seq, o.id, a.id, o.kind, o.text, o.locator, p.fingerprint, o.confidence, o.origin, o.role,
 o.language, o.author, o.thread, o.occurred, coalesce(o.instant,
   (SELECT c.sort FROM capture_now c WHERE c.asset = o.asset),
-  (SELECT c.sort FROM derivation d JOIN capture_now c ON c.asset = d.parent
-   WHERE d.asset = o.asset ORDER BY d.seq LIMIT 1)),
+  (WITH RECURSIVE above(asset, depth) AS (
+     SELECT o.asset, 0
+     UNION ALL
+     SELECT (SELECT parent FROM derivation WHERE asset = above.asset ORDER BY seq LIMIT 1),
+       depth + 1
+     FROM above
+     WHERE depth < 64 AND EXISTS (SELECT 1 FROM derivation WHERE asset = above.asset))
+   SELECT c.sort FROM above JOIN capture_now c ON c.asset = above.asset ORDER BY depth LIMIT 1)),
 o.attributes
 """
+# Our own JSON has no white space around it to look for.
+_decode = json.JSONDecoder().raw_decode
 _FROM = "JOIN asset a ON a.seq = o.asset JOIN producer p ON p.seq = o.producer"
 
 
@@ -71,6 +85,11 @@ class Evidence:
             (_values(o, asset, producers[o.producer], attempt) for o in observations),
         )
         return self._database.total_changes() - before
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of all observations."""
+        rows = self._database.execute("SELECT DISTINCT kind FROM observation ORDER BY kind")
+        return [str(row[0]) for row in rows]
 
     def own_names(self) -> tuple[str, ...]:
         """Return the names that the owner of the scope goes by."""
@@ -189,20 +208,33 @@ def observation_id(asset: str, kind: str, locator: Any, producer: str, occurrenc
     return made("obs", asset, kind, locator, producer, occurrence)
 
 
+def observation_id_at(
+    asset: str, kind: str, locator: "Locator", producer: str, occurrence: int
+) -> str:
+    """Return :func:`observation_id` of a place, at less cost."""
+    return made_around("obs", (asset, kind), locator.canonical, (producer, occurrence))
+
+
 def _values(o: "Observation", asset: int, producer: int, attempt: int) -> tuple[Any, ...]:
     occurred = None if o.occurred is None else o.occurred.model_dump()
     return (
-        o.id, asset, o.kind, storable(o.text), canonical_text(o.locator.model_dump()), producer,
+        o.id, asset, o.kind, storable(o.text), storable(o.locator.canonical), producer,
         o.confidence, o.origin, o.role, o.language, storable_or_none(o.author),
         storable_or_none(o.thread),
         None if occurred is None else canonical_text(occurred), sort_key(occurred),
-        canonical_text(o.attributes), attempt, o.created_at,
+        canonical_text(o.attributes) if o.attributes else "{}", attempt, o.created_at,
     )  # fmt: skip
 
 
 def _observation_row(row: tuple[Any, ...]) -> ObservationRow:
-    fields = list(row)
-    fields[5] = json.loads(fields[5])
-    fields[13] = json.loads(fields[13]) if fields[13] else None
-    fields[15] = json.loads(fields[15])
-    return ObservationRow(*fields)
+    locator, occurred, attributes = row[5], row[13], row[15]
+    return ObservationRow._make(
+        (
+            *row[:5],
+            _decode(locator)[0],
+            *row[6:13],
+            _decode(occurred)[0] if occurred else None,
+            row[14],
+            {} if attributes == "{}" else _decode(attributes)[0],
+        )
+    )

@@ -1,5 +1,6 @@
 """What recall asks of the ledger beyond its planes: states of records, and what was known when."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,6 +40,15 @@ class Lookup:
                 (limit,),
             )
         )
+
+    def voices(self, observations: Iterable[str]) -> list[tuple[str, str | None, str | None, str]]:
+        """Return (id, author, role, origin) of the named observations."""
+        rows = self._database.execute(
+            "SELECT id, author, role, origin FROM observation "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(observations)),),
+        )
+        return list(rows)
 
     def known(self, observations: Iterable[str], at: str) -> set[str]:
         """Return those of the named observations that were recorded by an instant."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from muniment.store.database import number
 from muniment.store.errors import NotFoundError
 from muniment.store.ids import canonical_text, made, storable
 from muniment.store.times import now, sort_key
@@ -37,6 +38,10 @@ class Memory:
         number = self._database.last_insert_rowid()
         self._add_evidence("candidate", number, candidate)
         return number
+
+    def newest(self) -> int:
+        """Return the number of the newest candidate."""
+        return number(self._database, "SELECT max(seq) FROM candidate")
 
     def decide(self, candidate: int, status: str, reason: str, actor: str) -> None:
         """Append a decision on a candidate."""

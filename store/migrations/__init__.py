@@ -13,6 +13,8 @@ from muniment.store.migrations import (
     m003_sessions,
     m004_forget,
     m005_links,
+    m006_entities,
+    m007_reviews,
     u001_personas,
 )
 
@@ -24,6 +26,8 @@ STEPS: Steps = (
     m003_sessions.apply,
     m004_forget.apply,
     m005_links.apply,
+    m006_entities.apply,
+    m007_reviews.apply,
 )
 SCHEMA_VERSION = len(STEPS)
 USER_STEPS: Steps = (u001_personas.apply,)

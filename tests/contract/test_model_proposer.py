@@ -13,6 +13,7 @@ from support.remembering import Talk
 from muniment.adapters.models import openai_client
 from muniment.adapters.models.settings import ModelSettings
 from muniment.adapters.ports import Limits
+from muniment.pipeline.entities.documents import listing
 from muniment.pipeline.policy import Allowance, Policy
 from muniment.pipeline.progress import ProgressLine
 from muniment.pipeline.proposers.base import Passage
@@ -127,6 +128,25 @@ def test_a_forged_quote_is_quarantined_and_another_passage_is_none(lab: Lab) -> 
 
     (found,) = lab.candidates()
     assert (found["status"], found["reason"]) == ("rejected", "quote_mismatch")
+
+
+def test_a_model_names_what_stands_in_the_words_and_its_relations_wait(lab: Lab) -> None:
+    tally = lab.run("proposes-names")
+
+    ledger = lab.talk.ledger
+    (place,) = listing(ledger)
+    assert (place["kind"], place["names"][0]["name"], place["names"][0]["via"]) == (
+        "place", "Bergen", ["model"]
+    )  # fmt: skip
+    good, forged = lab.candidates()
+    assert (good["kind"], good["key"], good["status"]) == ("relation", "lives_in", "pending")
+    assert forged["reason"] == "quote_mismatch"
+    assert [(row["relation"], row["status"]) for row in ledger.relations.all()] == [
+        ("lives_in", "pending")
+    ]
+    assert tally.counts["candidates"] == 2
+    number = ledger.entities.number(place["id"]) or 0
+    assert [found[0] for found in ledger.relations.reach([number], 2, 10)] == [number]
 
 
 def test_the_policy_may_let_a_model_through_but_never_with_a_forged_quote(lab: Lab) -> None:

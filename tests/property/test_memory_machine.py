@@ -1,10 +1,12 @@
-"""Whatever is said, approved, corrected, hidden and pinned in any order: what must hold, holds.
+"""Whatever is said, approved, corrected, forgotten and pinned in any order: what must hold, holds.
 
 The machine drives the real ledger with a clock set by hand and keeps a copy of everything that was
 ever visible; its own model of what is known at which time is a plain list of snapshots.
 """
 
+import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,12 @@ from muniment.pipeline.memory import consolidating, facts
 from muniment.pipeline.memory.amending import Correction, correct
 from muniment.pipeline.memory.facts import Change, Version
 from muniment.pipeline.memory.review import approve, reject
+from muniment.store.database import erasing
+from muniment.store.forgetting.erase import erase
+from muniment.store.forgetting.hide import hide, lift
+from muniment.store.forgetting.plan import plan
+from muniment.store.forgetting.selection import Selection
+from muniment.store.ledger.lookup import Lookup
 from muniment.store.times import sort_key
 
 DAYS = [f"20{year}-0{month}-01" for year in (18, 20, 22, 24, 26) for month in (1, 5)]
@@ -43,6 +51,7 @@ class Memory(RuleBasedStateMachine):
         self.talk = Talk(Path(self.folder.name) / "root")
         self.seen: list[tuple[str, dict[str, set[tuple[str, int]]]]] = []
         self.history: list[tuple[Any, ...]] = []
+        self.hidden: set[int] = set()
 
     def teardown(self) -> None:
         if hasattr(self, "talk"):
@@ -81,10 +90,71 @@ class Memory(RuleBasedStateMachine):
             reject(self.talk.ledger, candidate, "wrong")
 
     @precondition(lambda self: self.rows())
+    @rule(data=st.data())
+    def forget(self, data: st.DataObject) -> None:
+        """Hide what a claim rests on: it is invalid once nothing shown supports it."""
+        hidden = self.evidence_of(self.pick(data))
+        with self.talk.ledger.unit():
+            hide(self.talk.ledger, Selection(observations=hidden), actor="user")
+        self.hidden |= hidden
+
+    @precondition(lambda self: self.hidden)
+    @rule(data=st.data())
+    def unforget(self, data: st.DataObject) -> None:
+        self.talk.tick()
+        one = data.draw(st.sampled_from(sorted(self.hidden)))
+        with self.talk.ledger.unit():
+            change = lift(self.talk.ledger, Selection(observations={one}), actor="user")
+            for record, version in change.records:
+                row = self.talk.claims().current(record, version)
+                self.talk.claims().settle(row["subject"], row["key"])
+        self.hidden.discard(one)
+
+    @precondition(lambda self: self.rows())
+    @rule(data=st.data())
+    def erase(self, data: st.DataObject) -> None:
+        """Forget for good what a claim rests on; of the rest, not a word changes."""
+        evidence = self.evidence_of(self.pick(data))
+        database, before = self.talk.ledger.database, self.log()
+        numbers = ",".join(map(str, evidence)) or "0"
+        found = database.execute(f"SELECT DISTINCT asset FROM observation WHERE seq IN ({numbers})")
+        selection = Selection(assets={row[0] for row in found})
+        self.talk.ledger.tombstones.make_key()
+        going = plan(database, selection)
+        with self.talk.ledger.unit(), erasing(database):
+            erase(self.talk.ledger, going, [], [], actor="user")
+        left = self.log()
+        assert [entry for entry in before if entry in set(left)] == left
+        self.history = left
+        kept = {(row["id"], row["version"]) for row in self.rows()}
+        self.seen = [
+            (at, {key: names & kept for key, names in snapshot.items()})
+            for at, snapshot in self.seen
+        ]
+        shown = database.execute("SELECT seq FROM observation").fetchall()
+        self.hidden &= {row[0] for row in shown}
+
+    @precondition(lambda self: self.seen)
+    @rule(data=st.data())
+    def look_back(self, data: st.DataObject) -> None:
+        """Ask as recall does what was known at a time: the answer of then, as far as it is left."""
+        known_at, snapshot = data.draw(st.sampled_from(self.seen))
+        lookup = Lookup(self.talk.ledger.database)
+        for key in KEYS:
+            then = []
+            for row in self.talk.rows(key):
+                state = lookup.state_at(row["id"], row["version"], known_at)
+                if state is not None:
+                    end = sort_key(json.loads(state[1] or "null"))
+                    then.append(replace(_version(row), status=state[0], end=end))
+            assert _names(facts.holding(then, known_at)) == snapshot[key], (key, known_at)
+
+    @precondition(lambda self: self.rows())
     @rule(data=st.data(), to=st.sampled_from(["archived", "active"]))
     def hide_or_show(self, data: st.DataObject, to: Any) -> None:
         row = self.pick(data)
-        if to == "archived" or row["status"] == "archived":
+        shown = row["status"] in {"active", "conflicted", "superseded"}
+        if (to == "archived" and shown) or row["status"] == "archived":
             with self.talk.ledger.unit():
                 self.talk.claims().set_status(row, to, "by hand")
 
@@ -154,7 +224,7 @@ class Memory(RuleBasedStateMachine):
         if not hasattr(self, "talk"):
             return
         for row in self.rows():
-            assert row["evidence"]
+            assert row["evidence"] or row["status"] not in {"active", "conflicted", "superseded"}
             for item in row["evidence"]:
                 observation = self.talk.ledger.evidence.get(item["observation"])
                 assert observation is not None
@@ -210,6 +280,13 @@ class Memory(RuleBasedStateMachine):
         self.talk.tick()
         return rows[data.draw(st.integers(0, len(rows) - 1))]
 
+    def evidence_of(self, row: dict[str, Any]) -> set[int]:
+        names = ",".join(f"'{item['observation']}'" for item in row["evidence"])
+        found = self.talk.ledger.database.execute(
+            f"SELECT seq FROM observation WHERE id IN ({names})"
+        )
+        return {int(number) for (number,) in found}
+
     def candidates(self) -> list[dict[str, Any]]:
         return list(self.talk.memory.candidates("1 ORDER BY c.seq"))
 
@@ -220,8 +297,6 @@ class Memory(RuleBasedStateMachine):
         return list(self.talk.ledger.database.execute("SELECT * FROM revision ORDER BY seq"))
 
     def changes(self) -> list[Change]:
-        import json
-
         rows = self.talk.ledger.database.execute(
             "SELECT r.id, x.version, x.status, coalesce(x.invalid_at, v.invalid_at), x.at "
             "FROM revision x JOIN record r ON r.seq = x.record JOIN record_version v "

@@ -33,6 +33,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = TinyStore(tmp_path_factory.mktemp("filled") / "root")
     observation = store.note("My name is Ada.")
     record = store.record("name is Ada", observation)
+    store.record("likes Ada", observation)
     store.episode([observation])
     ledger = store.ledger
     with ledger.unit():
@@ -46,9 +47,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.memory.support(1, 1, _more_evidence(observation))
         ledger.memory.link(record, record, "related", actor="user", reason="")
         ledger.audit.add_attempt("model/1", 1, 1)
-        ledger.audit.begin("batch_1", [])
-        ledger.audit.end("batch_1", "done", [])
         _forget(ledger)
+        _review(ledger, observation)
         session, _ = ledger.sessions.open("s", host=None, agent=None)
         ledger.sessions.add(
             session, "e", asset=1, fragment=None, occurred=None, spoken=False
@@ -72,6 +72,25 @@ def _forget(ledger: Ledger) -> None:
     ledger.database.execute("INSERT INTO forgotten (tombstone, kind, digest) VALUES (1, 'a', 'b')")
     ledger.database.execute("INSERT INTO forgotten_lift (forgotten, at) VALUES (1, '2026')")
     ledger.database.execute("INSERT INTO erasure (tombstone, kind, ref) VALUES (1, 'id', 'a')")
+
+
+def _review(ledger: Ledger, observation: str) -> None:
+    ledger.readings.mark(observation, "mark", "misread", "user")
+    ledger.audit.begin("batch_1", [])
+    ledger.audit.end("batch_1", "done", [])
+    for statement in (
+        "INSERT INTO entity (id, kind, own, created_at) VALUES ('ent_1', 'person', 0, '2026'), "
+        "('ent_2', 'person', 0, '2026')",
+        "INSERT INTO entity_name (entity, observation, name, folded, form, via, at) "
+        "VALUES (1, 1, 'Ada', 'ada', 'name', 'model', '2026')",
+        "INSERT INTO entity_relation (entity, other, relation, candidate, at) "
+        "VALUES (1, 2, 'knows', 1, '2026')",
+        "INSERT INTO entity_decision (entity, other, action, reason, actor, at) "
+        "VALUES (1, 2, 'apart', '', 'user', '2026')",
+        "INSERT INTO record_pair (one, other, verdict, actor, reason, at) "
+        "VALUES (1, 2, 'apart', 'model', '', '2026')",
+    ):
+        ledger.database.execute(statement)
 
 
 def _more_evidence(observation: str) -> Candidate:

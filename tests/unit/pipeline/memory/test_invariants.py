@@ -169,7 +169,9 @@ def test_an_interrupted_unit_leaves_nothing_and_the_next_try_gives_the_same_ids(
     done = True
     take()
     first = [row["id"] for row in talk.memory.records()]
+    proposed = [row["id"] for row in talk.memory.candidates()]
     take()
+    assert [row["id"] for row in talk.memory.candidates()] == proposed
     assert [row["id"] for row in talk.memory.records()] == first
     assert len(first) == 3
 

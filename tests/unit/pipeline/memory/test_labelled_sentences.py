@@ -3,6 +3,7 @@
 ``sentences.jsonl`` holds statements, and as many traps: negation, question, hypothetical, sarcasm,
 third person, quoted words and words read out of media. Nothing but the statements may become
 memory. The figures stand in docs/explanation/memory.md; this test holds the page to them.
+``held_out.jsonl`` holds 60 more that were written after the rules, before any of them was tried.
 """
 
 import json
@@ -17,10 +18,13 @@ from muniment.pipeline.policy import Policy, judge
 from muniment.pipeline.proposers.base import CandidateDraft, Passage
 from muniment.pipeline.proposers.rules import RulesProposer
 
-SENTENCES = [
-    json.loads(line)
-    for line in Path(__file__).with_name("sentences.jsonl").read_text("utf-8").splitlines()
-]
+
+def sentences(name: str) -> list[dict[str, Any]]:
+    text = Path(__file__).with_name(name).read_text("utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+SENTENCES, HELD_OUT = sentences("sentences.jsonl"), sentences("held_out.jsonl")
 SAID = {"utc": "2026-03-10T09:00:00.000000Z", "local": None, "precision": "second"}
 LEAST_PRECISION, LEAST_RECALL = 0.97, 0.9
 
@@ -97,6 +101,17 @@ def test_what_activates_is_meant_and_what_is_meant_activates(language: str) -> N
     lines += [f"  wrong: {one}" for one in found.wrong] + [f"  missed: {m}" for m in found.missed]
     sys.stdout.write("\n".join(lines) + "\n")  # shown by ``pytest -s``
     assert found.precision >= LEAST_PRECISION, found.wrong
+    assert found.recall >= LEAST_RECALL, found.missed
+
+
+def test_of_sentences_held_out_no_trap_activates_and_most_statements_do() -> None:
+    traps = [one for one in HELD_OUT if not one["expected"]]
+    found = score(HELD_OUT)
+
+    assert len(HELD_OUT) == 60
+    assert len(traps) == 30
+    assert score(traps).wrong == []
+    assert found.precision >= 0.93, found.wrong
     assert found.recall >= LEAST_RECALL, found.missed
 
 
