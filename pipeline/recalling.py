@@ -3,16 +3,18 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.flow import embedder_of
 from muniment.pipeline.recall.answer import recall, search_hits
+from muniment.pipeline.recall.filter_words import check_words
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
 from muniment.pipeline.recall.tokens import Counter, counter_of, estimate
 from muniment.pipeline.stages.index import open_live, refresh
-from muniment.store.access import touch
+from muniment.store.access import Recorder, touch
 from muniment.store.index.documents import IndexDamageError
 from muniment.store.times import now
 
@@ -20,8 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muniment.adapters.ports import Embedder
+    from muniment.pipeline.machine import Tier
     from muniment.pipeline.options import Session
-    from muniment.store.index.fts import TextIndex
+    from muniment.pipeline.progress import ProgressLine
+    from muniment.pipeline.settings import Settings
+    from muniment.pipeline.workspace import Workspace
+    from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
 # Texts that are embedded on the way to an answer; more wait for the index stage.
@@ -31,26 +37,44 @@ _FIRST_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A scope that is open for questions; ``notes`` say what the index could not do."""
+    """A scope that is open for questions; ``notes`` say what the index could not do.
+
+    ``count`` is how tokens are counted, ``configured`` what settings and machine add to a request,
+    ``recorder`` what notes the use of records, where it is held open.
+    """
 
     ledger: "Ledger"
-    index: "TextIndex"
+    index: "SearchIndex"
     cache: "Path"
     embedder: "Embedder | None"
     notes: list[str]
     count: Counter = estimate
+    configured: Mapping[str, Any] = field(default_factory=dict)
+    recorder: Recorder | None = None
+
+    def request(self, query: str, asked: Mapping[str, Any]) -> Request:
+        """Turn what somebody asks, and the settings behind it, into a request."""
+        return request_of(query, {**self.configured, **asked})
 
     def recall(self, request: Request) -> tuple[dict[str, Any], str]:
         """Return the pack of a request, and the same as Markdown."""
+        check_words(self.ledger, request.filters)
+        began = perf_counter()
         pack = recall(
             self.ledger, self.index, request,
             clock=now, embedder=self.embedder, cache=self.cache, notes=self.notes,
+            count=self.count,
         )  # fmt: skip
-        touch(self.ledger.paths.access, _recalled(pack), now())
+        milliseconds = (perf_counter() - began) * 1_000
+        if self.recorder is None:
+            touch(self.ledger.paths.access, _recalled(pack), now(), milliseconds)
+        else:
+            self.recorder.touch(_recalled(pack), now(), milliseconds)
         return pack, render(pack)
 
     def search(self, request: Request, limit: int) -> list[dict[str, Any]]:
         """Return ranked hits without packing."""
+        check_words(self.ledger, request.filters)
         return search_hits(
             self.ledger, self.index, request,
             clock=now, limit=limit, embedder=self.embedder, cache=self.cache,
@@ -60,6 +84,7 @@ class Reading:
         """Return what every signal found and what became of it."""
         from muniment.pipeline.recall.explain import explain
 
+        check_words(self.ledger, request.filters)
         return explain(
             self.ledger, self.index, request,
             clock=now, limit=limit, embedder=self.embedder, cache=self.cache,
@@ -74,31 +99,40 @@ def reading(session: "Session", *, semantic: bool) -> Iterator[Reading]:
     with workspace.reading() as ledger:
         embedder = embedder_of(session) if semantic else None
         index, notes = open_followed(
-            ledger, workspace.cache, embedder, wait_seconds=session.settings["lock_wait"]
+            ledger, workspace, embedder, wait_seconds=session.settings["lock_wait"]
         )
         try:
-            yield Reading(ledger, index, workspace.cache, embedder, notes, count)
+            added = configured(session.settings)
+            yield Reading(ledger, index, workspace.cache, embedder, notes, count, added)
         finally:
             index.close()
 
 
 def open_followed(
-    ledger: "Ledger", cache: "Path", embedder: "Embedder | None" = None, *, wait_seconds: float
-) -> "tuple[TextIndex, list[str]]":
+    ledger: "Ledger",
+    workspace: "Workspace",
+    embedder: "Embedder | None" = None,
+    *,
+    wait_seconds: float,
+    progress: "ProgressLine | None" = None,
+) -> "tuple[SearchIndex, list[str]]":
     """Bring the index up to date and open it; return it with what is to be told of it.
 
     Where another process is at it, what is indexed so far answers. Where that is the very first
     index, nothing is there yet, and it is waited for.
     """
-    folder = ledger.paths.index
-    refreshed = refresh(ledger, folder, cache, embedder=embedder, most_vectors=_MOST_VECTORS)
+    indexes, cache = workspace.indexes(), workspace.cache
+    refreshed = refresh(
+        ledger, indexes, cache,
+        embedder=embedder, most_vectors=_MOST_VECTORS, progress=progress,
+    )  # fmt: skip
     try:
-        index = open_live(folder)
+        index = open_live(indexes)
     except IndexDamageError:
         if refreshed.skipped is None:
             raise
-        refreshed = refresh(ledger, folder, cache, wait_seconds=max(wait_seconds, _FIRST_SECONDS))
-        index = open_live(folder)
+        refreshed = refresh(ledger, indexes, cache, wait_seconds=max(wait_seconds, _FIRST_SECONDS))
+        index = open_live(indexes)
     return index, [refreshed.skipped] if refreshed.skipped else []
 
 
@@ -123,6 +157,8 @@ def request_of(query: str, asked: Mapping[str, Any]) -> Request:
     return Request(
         query, budget, filters, asked.get("fusion", "weighted"), semantic,
         coverage_threshold=asked.get("coverage_threshold"),
+        hops=asked.get("hops", 1), depth=asked.get("depth", 1.0),
+        fade=asked.get("fade", False),
     )  # fmt: skip
 
 
@@ -135,8 +171,16 @@ def _recalled(pack: dict[str, Any]) -> Iterator[str]:
 
 def asked_of(session: "Session", query: str, asked: Mapping[str, Any]) -> Request:
     """Turn a command's options, and the settings behind them, into a request."""
-    threshold = session.settings["coverage_threshold"]
-    return request_of(query, {"coverage_threshold": threshold, **asked})
+    return request_of(query, {**configured(session.settings), **asked})
+
+
+def configured(settings: "Settings", tier: "Tier | None" = None) -> dict[str, Any]:
+    """Return what the settings, and the machine as it is now, add to what is asked."""
+    tier = tier or settings.watch.tier()
+    return {
+        "coverage_threshold": settings["coverage_threshold"], "hops": tier.hops,
+        "depth": tier.depth,
+    }  # fmt: skip
 
 
 def named(request: Request, query_id: str | None, query: str) -> Request:

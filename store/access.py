@@ -1,11 +1,11 @@
 """How often records were recalled: a file of its own, so that reading never writes the ledger.
 
-It strengthens what is used. Losing it loses no claim, so nothing waits for it and nothing fails by
-it.
+It strengthens what is used, and keeps how long the last recalls took, never what was asked. Losing
+it loses no claim, so nothing waits for it and nothing fails by it.
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,11 @@ _TABLE = (
     "CREATE TABLE IF NOT EXISTS access (record TEXT PRIMARY KEY, count INTEGER NOT NULL, "
     "last TEXT NOT NULL) STRICT, WITHOUT ROWID"
 )
+_DURATIONS = (
+    "CREATE TABLE IF NOT EXISTS recall (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, "
+    "milliseconds REAL NOT NULL) STRICT"
+)
+_MOST_DURATIONS = 5_000
 
 
 class Use(NamedTuple):
@@ -28,21 +33,55 @@ class Use(NamedTuple):
     last: str
 
 
-def touch(path: Path, records: Iterable[str], at: str) -> bool:
-    """Count a recall of each record; return false where that could not be written at once."""
-    wanted = sorted(set(records))
-    if not wanted:
-        return True
+def touch(path: Path, records: Iterable[str], at: str, milliseconds: float | None = None) -> bool:
+    """Count a recall of each record, and how long it took.
+
+    Returns false where that could not be written at once.
+    """
+    with closing(Recorder(path)) as recorder:
+        return recorder.touch(records, at, milliseconds)
+
+
+class Recorder:
+    """Keeps the file open from one recall to the next: opening it costs more than writing to it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database: apsw.Connection | None = None
+
+    def touch(self, records: Iterable[str], at: str, milliseconds: float | None = None) -> bool:
+        """Do what :func:`touch` does."""
+        wanted = sorted(set(records))
+        if not wanted and milliseconds is None:
+            return True
+        with suppress(MunimentError, apsw.Error, OSError):
+            self._database = self._database or _opened(self._path)
+            with self._database:
+                self._database.executemany(
+                    "INSERT INTO access (record, count, last) VALUES (?, 1, ?) ON CONFLICT "
+                    "(record) DO UPDATE SET count = count + 1, last = max(last, excluded.last)",
+                    [(record, at) for record in wanted],
+                )
+                if milliseconds is not None:
+                    _keep_duration(self._database, at, milliseconds)
+            return True
+        return False
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+
+def durations(path: Path) -> list[tuple[str, float]]:
+    """Return when the last recalls were and how many milliseconds each took, oldest first."""
+    if not path.exists():
+        return []
     with suppress(MunimentError, apsw.Error, OSError), _open(path) as database:
-        database.execute("BEGIN IMMEDIATE")
-        database.executemany(
-            "INSERT INTO access (record, count, last) VALUES (?, 1, ?) ON CONFLICT (record) "
-            "DO UPDATE SET count = count + 1, last = max(last, excluded.last)",
-            [(record, at) for record in wanted],
-        )
-        database.execute("COMMIT")
-        return True
-    return False
+        rows = database.execute("SELECT at, milliseconds FROM recall ORDER BY seq").fetchall()
+        return [(str(at), float(str(taken))) for at, taken in rows]
+    return []
 
 
 def uses(path: Path) -> dict[str, Use]:
@@ -74,12 +113,25 @@ def drop(path: Path, records: Iterable[str]) -> None:
 
 @contextmanager
 def _open(path: Path) -> Iterator[apsw.Connection]:
+    with closing(_opened(path)) as database:
+        yield database
+
+
+def _opened(path: Path) -> apsw.Connection:
     database = open_unjournalled(path)
     try:
         database.set_busy_timeout(_BUSY_MILLISECONDS)
         database.pragma("journal_mode", "wal")
         database.pragma("synchronous", "normal")
         database.execute(_TABLE)
-        yield database
-    finally:
+        database.execute(_DURATIONS)
+    except BaseException:
         database.close()
+        raise
+    return database
+
+
+def _keep_duration(database: apsw.Connection, at: str, milliseconds: float) -> None:
+    database.execute("INSERT INTO recall (at, milliseconds) VALUES (?, ?)", (at, milliseconds))
+    database.execute("DELETE FROM recall WHERE seq <= ?",
+                     (database.last_insert_rowid() - _MOST_DURATIONS,))  # fmt: skip

@@ -1,5 +1,6 @@
 """Plain rows of the reading paths: tuples with names, built without validation."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 
@@ -42,6 +43,7 @@ class AssetRow(NamedTuple):
     source: str
 
 
+@lru_cache(maxsize=1_024)
 def name_in(path: bytes) -> str:
     """Return the name that a sighting's path shows; what is no file is named by its kind."""
     name = path.rsplit(b"/", 1)[-1] if path.startswith(b"/") else path.partition(b":")[0]

@@ -13,6 +13,7 @@ import apsw
 from muniment.store.assets import Stat, hash_file
 
 FILE = "seals.sqlite3"
+_MOST_KNOWN = 20_000
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS seal (asset TEXT PRIMARY KEY, size INTEGER, mtime_ns INTEGER, "
     "ctime_ns INTEGER, inode INTEGER) STRICT, WITHOUT ROWID"
@@ -20,10 +21,14 @@ _TABLE = (
 
 
 class Seals:
-    """The seals of one scope, in a folder that may be missing or not writable."""
+    """The seals of one scope, in a folder that may be missing or not writable.
+
+    What was asked once is known from then on: how a file looked when it was hashed stays true.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
+        self._known: dict[str, Stat] = {}
         self._database: apsw.Connection | None = None
 
     def intact(self, path: Path, asset: str, size: int) -> bool:
@@ -32,17 +37,29 @@ class Seals:
             stat = Stat.of(path.stat())
             if stat.size != size:
                 return False
-            if self._sealed(asset) == stat:
+            if self.holds(asset, stat):
                 return True
             if hash_file(path) != asset or Stat.of(path.stat()) != stat:
                 return False
         except OSError:
             return False
-        self._seal(asset, stat)
+        self.seal(asset, stat)
+        return True
+
+    def holds(self, asset: str, stat: Stat) -> bool:
+        """Tell whether an asset was sealed in just this state."""
+        if self._known.get(asset) == stat:
+            return True
+        if self._sealed(asset) != stat:
+            return False
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known[asset] = stat
         return True
 
     def forget(self, asset: str) -> None:
         """Drop the seal of an asset."""
+        self._known.pop(asset, None)
         if not self._path.exists():
             return
         with suppress(apsw.Error):
@@ -74,7 +91,8 @@ class Seals:
             return None if row is None else Stat(*row)
         return None
 
-    def _seal(self, asset: str, stat: Stat) -> None:
+    def seal(self, asset: str, stat: Stat) -> None:
+        """Record the state in which an asset was hashed."""
         # A reader may have no right to write here: then the next one hashes again.
         with suppress(apsw.Error, OSError):
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.output import path_fields
 from muniment.pipeline.recall.items import Item
-from muniment.pipeline.recall.pack import Describe, PackBuilder, empty
+from muniment.pipeline.recall.pack import Describe, PackBuilder
 from muniment.pipeline.recall.query import as_asked
 from muniment.pipeline.recall.run import Recall
 from muniment.pipeline.recall.search import PLANES
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from muniment.adapters.ports import Embedder
     from muniment.pipeline.recall.request import Request
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
+UNREACHABLE = "the store of the assets can't be reached: what it would prove is left out"
 LEXICAL_ONLY = "lexical only: semantic search was not used; add --semantic"
 _ORDER = {"none": 0, "partial": 1, "supported": 2}
 
@@ -37,7 +38,7 @@ class Trail:
 
 def recall(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
-    index: "TextIndex",
+    index: "SearchIndex",
     request: "Request",
     *,
     clock: Callable[[], str],
@@ -76,18 +77,30 @@ def packed(
     candidates = run.candidates()
     trail = Trail(candidates)
     warnings = [*notes, *_signal_notes(run)]
-    if run.judge(candidates.answers()).coverage == "none":
-        return empty(request, scope, warnings, resolver.failed), trail
     candidates.standing = run.standing()
     describe = Describe(run.ledger.evidence.producer_of, _capture_time(run.ledger))
-    builder = PackBuilder(request, scope, warnings, describe, count)
-    selection = Selection(builder, run.query, run.scale.weights, request.token_budget, count)
+
+    def begun() -> tuple[PackBuilder, Selection]:
+        told = [*warnings, *([UNREACHABLE] if resolver.gate.unreachable else [])]
+        builder = PackBuilder(request, scope, told, describe, count)
+        weights, budget = run.scale.weights, request.token_budget
+        faded = run.faded if request.fade else None
+        return builder, Selection(builder, run.query, weights, budget, count, faded)
+
+    def unanswered() -> dict[str, Any]:
+        builder, selection = begun()
+        selection.fill_pinned(candidates.standing)
+        return builder.finish("none", 0, resolver.failed)
+
+    if run.judge(candidates.answers()).coverage == "none":
+        return unanswered(), trail
+    builder, selection = begun()
     trail.relevant = candidates.narrowed(run.similarities.partial)
     selection.fill(trail.relevant, run.around)
     trail.chosen = selection.chosen
     judged = run.judge(selection.chosen)
     if judged.coverage == "none":
-        return empty(request, scope, warnings, resolver.failed), trail
+        return unanswered(), trail
     if judged.coverage == "partial" and judged.missing:
         builder.add("unknowns", _unknown(as_asked(run.query.text, judged.missing)))
     return builder.finish(judged.coverage, selection.omitted, resolver.failed), trail
@@ -131,7 +144,7 @@ def _require(pack: dict[str, Any], required: str | None) -> None:
 
 def search_hits(  # noqa: PLR0913 (as recall)
     ledger: "Ledger",
-    index: "TextIndex",
+    index: "SearchIndex",
     request: "Request",
     *,
     clock: Callable[[], str],
@@ -181,6 +194,7 @@ def _hit(run: Recall, rank: int, item: Item) -> dict[str, Any]:
         "signals": item.signals,
         "time": item.time,
         **path,
+        "within": [container._asdict() for container in proof.asset.within],
         "source_id": source,
         "locator": proof.row.locator,
     }

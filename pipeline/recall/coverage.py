@@ -17,9 +17,9 @@ from muniment.store.text.query import covered
 if TYPE_CHECKING:
     from muniment.store.text.query import QueryAnalysis
 
-# Measured by ``tests/bench/bench_coverage.py`` (docs/benchmarks.md): of the answerable questions 95
-# in 100 lie above, of the unanswerable ones 80 and more below. The setting ``coverage_threshold``
-# replaces those that stand for "in part".
+# In a store of many texts the signs together say whether there is an answer (``answerability``);
+# these shares say whether it is whole, and judge alone in a store of few texts and under the
+# setting ``coverage_threshold``, which replaces those that stand for "in part".
 SUPPORTED_SHARE = 0.6
 PARTIAL_SHARE = 0.38
 # A long Chinese text holds a part of any question by chance: short words stand inside others.
@@ -78,6 +78,11 @@ class Scale:
     few: float = 0.0
     is_han: bool = False
     threshold: float | None = None
+
+    @property
+    def asks_signs(self) -> bool:
+        """Whether all signs are weighed: words have a rarity, and no threshold replaces them."""
+        return self.threshold is None and self.few == 0
 
     def needed(self, characters: int) -> float:
         """Return the share that a text of this length must hold to answer in part."""
@@ -156,10 +161,12 @@ def judge(
     scale: Scale,
     items: Sequence[Item],
     similarities: SimilarityThresholds = UNKNOWN_MODEL,
+    answered: bool | None = None,
 ) -> Judgement:
     """Judge what was selected; items carry their own coverage and similarity.
 
     A question that names somebody or something the store never met is answered in part at most.
+    ``answered`` is what the signs together say of all that was found, null where they say nothing.
     """
     if not items:
         return Judgement("none", 0.0, missing_from(query, scale, items))
@@ -167,6 +174,8 @@ def judge(
     level = max(_level(scale, item, similarities) for item in items)
     if scale.strangers and scale.threshold != 0:
         level -= 1
+    if answered is not None:
+        level = max(level, _PARTIAL) if answered else 0
     level = max(level, _level_of_clauses(query, scale, items))
     if level == _SUPPORTED and any(item.status == "conflicted" for item in items):
         level = _PARTIAL

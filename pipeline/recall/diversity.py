@@ -1,9 +1,11 @@
 """Keep a pack diverse: near-duplicates joined, sources spread."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+from itertools import pairwise
 
 from muniment.pipeline.recall.items import Item
 from muniment.store.text.fold import fold
@@ -12,7 +14,9 @@ _ALIKE = 0.85
 # The same of what was read from two near-duplicate pictures or recordings.
 _ALIKE_SHOWN = 0.6
 _SHINGLE = 3
-_SKETCH = 8
+_BITS = 512
+# Two sets this alike differ by at most this share of their sizes added up.
+_MOST_APART = (1 - _ALIKE) / (1 + _ALIKE)
 # Shorter texts that differ at all say different things.
 _LEAST_ALIKE_CHARACTERS = 40
 # Each further item of one source counts this much less, down to half.
@@ -20,8 +24,10 @@ _SPREAD = 0.95
 _LEAST_SPREAD = 0.5
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
+_STARTS = re.compile(r" (?=(..))")
 
 
+@lru_cache(maxsize=1_024)
 def key_of(text: str) -> str:
     """Return what two texts that differ in case, width and marks alone have in common."""
     return " ".join(_WORDS.findall(fold(text)))
@@ -51,27 +57,50 @@ class _Seen:
         self._groups = groups
         self._by_key: dict[str, Item] = {}
         # Only what has the same numbers and is long enough can be nearly the same.
-        self._long: dict[str, list[tuple[Item, _Print]]] = {}
+        self._long: defaultdict[str, _Long] = defaultdict(_Long)
         self._shown: dict[tuple[str, str], list[tuple[Item, _Print]]] = {}
 
     def find(self, item: Item) -> Item | None:
         """Return the kept item that says the same; without one this item is kept."""
-        own = _print_of(item.text)
-        group = self._groups.get(item.asset or "")
-        rivals = self._long.setdefault(own.digits, [])
+        own = _Print(key_of(item.text))
+        group = self._groups.get(item.asset or "") if self._groups else None
         shown = self._shown.setdefault((group, item.kind), []) if group is not None else []
         same = self._by_key.get(own.key)
-        if same is None and len(own.key) >= _LEAST_ALIKE_CHARACTERS:
-            same = next((one for one, other in rivals if _alike(own, other)), None)
+        long = None
+        if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
+            long = self._long["".join(_DIGITS.findall(own.key))]
+            same = same or next((one for one, other in long.near(own) if _alike(own, other)), None)
         if same is None:
             others = ((one, other) for one, other in shown if one.asset != item.asset)
             same = next((one for one, other in others if _share(own, other) >= _ALIKE_SHOWN), None)
         if same is None:
             self._by_key[own.key] = item
-            shown.append((item, own))
-            if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
-                rivals.append((item, own))
+            if group is not None:
+                shown.append((item, own))
+            if long is not None:
+                long.keep(item, own)
         return same
+
+
+class _Long:
+    """Kept items of the same numbers, and the marks of each."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[Item, _Print]] = []
+        self._marks: list[tuple[int, float]] = []
+
+    def keep(self, item: Item, own: "_Print") -> None:
+        """Keep an item to compare others with."""
+        self._kept.append((item, own))
+        self._marks.append((own.marks, own.reach))
+
+    def near(self, own: "_Print") -> "Iterator[tuple[Item, _Print]]":
+        """Yield the items whose marks let them be alike, in the order they were kept."""
+        marks, reach = own.marks, own.reach
+        for place, (others, far) in enumerate(self._marks):
+            # Each mark that only one has is at least one shingle that only one has.
+            if (marks ^ others).bit_count() <= reach + far:
+                yield self._kept[place]
 
 
 def spread(items: Sequence[Item]) -> list[Item]:
@@ -93,19 +122,35 @@ def spread(items: Sequence[Item]) -> list[Item]:
     return ordered
 
 
-class _Print(NamedTuple):
-    key: str
-    digits: str
-    shingles: frozenset[str]
-    # The first few shingles in their order: texts that share most shingles share some of these.
-    sketch: frozenset[str]
+class _Print:
+    """What a text is made of; all its shingles are told apart only when they are asked for.
 
+    ``marks`` has a bit for each shingle that begins with a space or lies around one, several to a
+    bit. ``reach`` is how many of its shingles, no more than its characters, may be its own.
+    """
 
-def _print_of(text: str) -> _Print:
-    key = key_of(text)
-    shingles = {key[at : at + _SHINGLE] for at in range(max(1, len(key) - _SHINGLE + 1))}
-    sketch = frozenset(sorted(shingles)[:_SKETCH])
-    return _Print(key, "".join(_DIGITS.findall(key)), frozenset(shingles), sketch)
+    __slots__ = ("_shingles", "key", "marks", "reach")
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        words = key.split()
+        marks = 0
+        for start in _STARTS.findall(key):
+            marks |= 1 << hash(start) % _BITS
+        for one, two in pairwise(words):
+            marks |= 1 << hash((one[-1], two[0])) % _BITS
+        self.marks = marks
+        self.reach = _MOST_APART * len(key)
+        self._shingles: frozenset[str] | None = None
+
+    @property
+    def shingles(self) -> frozenset[str]:
+        """Every run of three characters."""
+        if self._shingles is None:
+            key = self.key
+            places = range(max(1, len(key) - _SHINGLE + 1))
+            self._shingles = frozenset([key[at : at + _SHINGLE] for at in places])
+        return self._shingles
 
 
 def _share(one: _Print, other: _Print) -> float:
@@ -114,9 +159,6 @@ def _share(one: _Print, other: _Print) -> float:
 
 
 def _alike(one: _Print, other: _Print) -> bool:
-    """Compare what two texts are made of."""
-    if one.sketch.isdisjoint(other.sketch):
-        return False
     small, large = sorted((len(one.shingles), len(other.shingles)))
     if small < _ALIKE * large:
         return False

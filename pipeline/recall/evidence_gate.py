@@ -2,21 +2,24 @@
 
 from collections.abc import Iterable
 
-from muniment.store.errors import DamageError
+from muniment.store.errors import DamageError, RemoteError
 from muniment.store.ledger import Ledger
 from muniment.store.ledger.changes import AssetFacts, Changes
-from muniment.store.seals import Seals
 
 
 class EvidenceGate:
-    """Checks each asset at most once a recall; ``dropped`` counts the observations that failed."""
+    """Checks each asset at most once a recall.
+
+    ``unreachable`` says that some could not be looked at: they do not pass.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._changes = Changes(ledger.database)
-        self._seals = Seals(ledger.paths.index)
+        self._seals = ledger.seals
         self._facts: dict[str, AssetFacts | None] = {}
         self._intact: dict[str, bool] = {}
+        self.unreachable = False
 
     def facts(self, asset: str) -> AssetFacts | None:
         """Return what is known of an asset, from the ledger."""
@@ -46,10 +49,19 @@ class EvidenceGate:
         if facts is None:
             return False
         if facts.storage == "file":
-            path = self._ledger.assets.file(asset)
-            return self._seals.intact(path, asset, facts.size)
+            return self._stored(asset, facts.size)
         try:
             self._ledger.assets.check(facts.number, asset, facts.size, facts.storage)
         except DamageError:
             return False
         return True
+
+    def _stored(self, asset: str, size: int) -> bool:
+        """Ask the asset store; one that does not answer is not asked again in this recall."""
+        if self.unreachable:
+            return False
+        try:
+            return self._ledger.assets.store.intact(asset, size, self._seals)
+        except RemoteError:
+            self.unreachable = True
+        return False

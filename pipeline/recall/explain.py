@@ -1,10 +1,12 @@
 """Explain a recall: what each signal found, what that came to, why something was left out."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.recall.answer import LEXICAL_ONLY, packed
 from muniment.pipeline.recall.coverage import missing_from
+from muniment.pipeline.recall.entities import documents
 from muniment.pipeline.recall.run import Recall
 from muniment.pipeline.recall.search import PLANES
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from muniment.pipeline.recall.fuse import Fused
     from muniment.pipeline.recall.items import Item
     from muniment.pipeline.recall.request import Request
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
 _DIGITS = 6
@@ -34,7 +36,7 @@ REASONS = {
 
 def explain(  # noqa: PLR0913 (as recall)
     ledger: "Ledger",
-    index: "TextIndex",
+    index: "SearchIndex",
     request: "Request",
     *,
     clock: Callable[[], str],
@@ -62,8 +64,10 @@ def explain(  # noqa: PLR0913 (as recall)
         "fusion": request.fusion,
         "coverage": pack["coverage"],
         "share": round(judged.share, 3),
+        "signs": _signs(run, trail),
         "missing": list(missing_from(run.query, run.scale, trail.candidates.answers())),
         "entities": _entities(run, hits),
+        "entity_path": documents(ledger, run.path),
         "hits": hits,
         "omitted": pack["omitted"],
         "warnings": [LEXICAL_ONLY] if run.embedder is None else [],
@@ -91,6 +95,12 @@ def _understood(run: Recall) -> dict[str, Any]:
         "asks_assistant": query.asks_assistant,
         "exact": query.analysis.exact,
     }
+
+
+def _signs(run: Recall, trail: "Trail") -> dict[str, float | None]:
+    """Return what speaks for an answer, taken together in a store of many texts."""
+    signs = asdict(run.signs(trail.candidates))
+    return {name: None if value is None else round(value, 3) for name, value in signs.items()}
 
 
 def _hit(
@@ -161,6 +171,15 @@ def _entities(run: Recall, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def _path_lines(path: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each entity of the path: how it was come to, and its names."""
+    lines = []
+    for one in path:
+        way = f"named as {one['named']}" if one["named"] else f"{one['relation']} {one['from']}"
+        lines.append(f"{one['entity']} ({way}): {', '.join(one['names'])}")
+    return lines
+
+
 def as_text(document: Mapping[str, Any]) -> str:
     """Return an explanation for a terminal."""
     from muniment.pipeline.recall import neutral
@@ -175,6 +194,7 @@ def as_text(document: Mapping[str, Any]) -> str:
         + (f", missing: {', '.join(document['missing'])}" if document["missing"] else ""),
         f"words: {words or 'none'}",
         f"signals: {', '.join(document['signals'])} ({document['fusion']})",
+        *_path_lines(document["entity_path"]),
         "",
     ]
     for hit in document["hits"]:

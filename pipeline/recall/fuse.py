@@ -25,11 +25,13 @@ class Weights:
     vector: float = 0.5
     calibration: float = 0.8
     group: float = 0.5
+    speaker: float = 0.3
     recency: float = 0.02
     importance: float = 0.05
     basis: float = 0.03
     medium: float = 0.08
     time: float = 0.08
+    entity: float = 0.3
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from muniment.store.index.documents import Filters, Row
 
 if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
 
 # Observations are most of an index: the nearest of all, less those of other planes, will do.
 _SURPLUS = 50
@@ -17,17 +17,17 @@ _SURPLUS = 50
 class NearestDocuments:
     """Answers (filters, depth) with (ref, cosine) pairs, nearest first; embeds the query once."""
 
-    def __init__(self, index: "TextIndex", embedder: "Embedder", query: str) -> None:
+    def __init__(self, index: "SearchIndex", embedder: "Embedder", query: str) -> None:
         self._index = index
         self._vectors = vectors_of(index, embedder)
         self._query = embedder.query(query)
-        self.lacking = index.count() - len(set(self._vectors.rowids().tolist()))
+        self.lacking = self._vectors.lacking()
 
     def __call__(self, narrow: Filters, depth: int) -> Sequence[tuple[str, float]]:
         """Return the nearest documents that meet the filters."""
-        allowed = None if _only_by_origin(narrow) else self._index.matching(narrow)
-        surplus = _SURPLUS if allowed is None else 0
-        found = self._vectors.search(self._query, depth + surplus, allowed)
+        filters = None if _only_by_origin(narrow) else narrow
+        surplus = _SURPLUS if filters is None else 0
+        found = self._vectors.nearest(self._query, depth + surplus, filters)
         rows = self._index.rows(number for number, _ in found)
         return [
             (rows[number].ref, cosine)

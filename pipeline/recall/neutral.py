@@ -13,6 +13,8 @@ _CITATION = re.compile(r"[\[［【〔]\s*([cC]\s*\d+)\s*[\]］】〕]")
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _LINK = re.compile(r"\](?=[(\[:])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# Nothing in such a text is looked for by any of the patterns above.
+_PLAIN = re.compile(r"[\w .,;:!?'\"/@%&()-]*", re.ASCII)
 _SPACES = re.compile(r"[ \t]+")
 # What Markdown reads as structure at the start of a line: heading, list, quotation, rule, table.
 _STRUCTURE = re.compile(r"^(?:[#>*+\-=|_]|\d{1,9}[.)])")
@@ -23,18 +25,26 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 def inline(text: str) -> str:
     """Return text as one harmless line."""
-    return _SPACES.sub(" ", _harmless(_BREAKS.sub(" ", text))).strip()
+    if not _PLAIN.fullmatch(text):
+        text = _harmless(_BREAKS.sub(" ", text))
+    return _spaced(text)
 
 
 def lines(text: str) -> Iterator[str]:
     """Yield the harmless lines of a text, empty ones left out, none read as Markdown structure."""
-    for line in _BREAKS.split(text):
-        kept = _SPACES.sub(" ", _harmless(line)).strip()
+    for line in [text] if _PLAIN.fullmatch(text) else _BREAKS.split(text):
+        kept = _spaced(_harmless(line))
         if kept:
             yield _STRUCTURE.sub(lambda start: "\\" + start.group(), kept)
 
 
+def _spaced(text: str) -> str:
+    return (_SPACES.sub(" ", text) if "  " in text or "\t" in text else text).strip()
+
+
 def _harmless(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
     if not text.isascii() or not text.isprintable():
         text = "".join(map(_visible, text))
     text = _CITATION.sub(r"(\1)", text)

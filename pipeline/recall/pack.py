@@ -13,6 +13,7 @@ SECTIONS = (
     "profile", "records", "conflicts", "episodes", "observations", "working", "unknowns",
 )  # fmt: skip
 _SCORE_DIGITS = 6
+_LONGEST_ID = "c999"
 
 
 class PackBuilder:
@@ -39,28 +40,37 @@ class PackBuilder:
 
     def cost(self, section: str, item: Item) -> int:
         """Return what an item would take, its heading and new citations included."""
-        found = self._as_dict(item)
-        lines = render_markdown.item_lines(found)
+        return self._costed(section, self._as_dict(item), self._new_citations(item))
+
+    def _costed(
+        self, section: str, shown: Mapping[str, Any], new: Mapping[Any, Mapping[str, Any]]
+    ) -> int:
+        lines = render_markdown.item_lines(shown)
         if not self._items[section]:
             lines += render_markdown.section_lines(section)
-        lines += [
-            render_markdown.citation_line({**self._describe(proof), "id": "c999"})
-            for proof in item.proofs
-            if _key(proof) not in self._citations
-        ]
+        lines += map(render_markdown.citation_line, new.values())
         return self._cost(lines)
+
+    def _new_citations(self, item: Item) -> dict[tuple[str, str], dict[str, Any]]:
+        """Return the citations that an item would bring in, under an id as long as any."""
+        return {
+            key: {"id": _LONGEST_ID, **self._describe(proof)}
+            for proof in item.proofs
+            if (key := _key(proof)) not in self._citations
+        }
 
     def add(self, section: str, item: Item, limit: int | None = None) -> bool:
         """Add an item when it fits into what is left (and into ``limit``); return whether."""
-        cost = self.cost(section, item)
+        shown, new = self._as_dict(item), self._new_citations(item)
+        cost = self._costed(section, shown, new)
         if cost > self.left or (limit is not None and cost > limit):
             return False
         self.left -= cost
-        for proof in item.proofs:
-            if _key(proof) not in self._citations:
-                name = f"c{len(self._citations) + 1}"
-                self._citations[_key(proof)] = {"id": name, **self._describe(proof)}
-        self._items[section].append(self._as_dict(item))
+        for key, citation in new.items():
+            citation["id"] = f"c{len(self._citations) + 1}"
+            self._citations[key] = citation
+        shown["citations"] = [self._citations[_key(proof)]["id"] for proof in item.proofs]
+        self._items[section].append(shown)
         return True
 
     def finish(self, coverage: str, omitted: int, failed: int) -> dict[str, Any]:
@@ -88,7 +98,7 @@ class PackBuilder:
         )
 
     def _as_dict(self, item: Item) -> dict[str, Any]:
-        known = (self._citations.get(_key(proof), {"id": "c999"}) for proof in item.proofs)
+        known = (self._citations.get(_key(proof), {"id": _LONGEST_ID}) for proof in item.proofs)
         return {
             "ref": item.ref or None,
             "text": item.text,
@@ -115,29 +125,29 @@ class Describe:
         row, asset = proof.row, proof.asset
         if row.producer not in self._producers:
             self._producers[row.producer] = self._producer_of(row.producer).get("adapter", "")
-        if row.asset not in self._times:
-            self._times[row.asset] = self._captured_at(row.asset)
         own = row.occurred or {}
         return {
             "ref": f"observation:{row.id}",
             "asset": row.asset,
             "name": asset.name,
+            "within": [container._asdict() for container in asset.within],
             "media_type": asset.media_type,
             "locator": row.locator,
             "quote": proof.quote,
             "origin": row.origin,
             "producer": self._producers[row.producer],
             "confidence": row.confidence,
-            "captured_at": own.get("utc") or own.get("local") or self._times[row.asset],
+            "captured_at": own.get("utc") or own.get("local") or self._taken(proof),
         }
 
-
-def empty(
-    request: Request, scope: Mapping[str, str], warnings: Sequence[str], failed: int
-) -> dict[str, Any]:
-    """Return the pack of a question that nothing answers."""
-    builder = PackBuilder(request, scope, warnings, Describe(None, None))
-    return builder.finish("none", 0, failed)
+    def _taken(self, proof: Proof) -> str | None:
+        """Return when an asset was captured, else the nearest of what it was taken out of."""
+        asset = proof.row.asset
+        if asset not in self._times:
+            above = [container.asset for container in reversed(proof.asset.within)]
+            found = filter(None, map(self._captured_at, (asset, *above)))
+            self._times[asset] = next(found, None)
+        return self._times[asset]
 
 
 def _shell(request: Request, scope: Mapping[str, str], warnings: Sequence[str]) -> dict[str, Any]:

@@ -44,7 +44,9 @@ class Request:
     """One recall or search. Raises ``UsageError`` for a value outside its range.
 
     ``coverage_threshold`` is the share of a question's weight that evidence must hold; null takes
-    the calibrated ones.
+    the calibrated ones. ``hops`` are followed from who the question names, and ``depth`` is the
+    share of the usual number of hits that is looked through: what the machine can bear. ``fade``
+    shows old episodes and evidence by their gist, as context that nobody asked for is shown.
     """
 
     query: str
@@ -55,6 +57,9 @@ class Request:
     require: str | None = None
     query_id: str | None = None
     coverage_threshold: float | None = None
+    hops: int = 1
+    depth: float = 1.0
+    fade: bool = False
 
     def __post_init__(self) -> None:
         if self.token_budget < LEAST_BUDGET:

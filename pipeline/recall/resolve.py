@@ -20,6 +20,7 @@ from muniment.store.times import sort_key
 OWN_ORIGINS = ("user", "external", "media", "third_party")
 ASSISTANT_ORIGINS = ("agent", "tool")
 _EPISODE_PROOFS = 3
+_MOST_STANDING = 200
 _EPISODE_MEMBERS = 400
 _PART_CHARACTERS = 240
 _CUT_CHARACTERS = 100
@@ -43,7 +44,7 @@ class Resolver:
 
     def observations(self, hits: Sequence[Fused]) -> list[Item]:
         """Return the items of observation hits, best first."""
-        rows = self.rows(hit.key.removeprefix("observation:") for hit in hits)
+        rows = self._unamended(self.rows(hit.key.removeprefix("observation:") for hit in hits))
         items = []
         for hit in hits:
             row = rows.get(hit.key.removeprefix("observation:"))
@@ -62,6 +63,17 @@ class Resolver:
             kept = {key: row for key, row in kept.items() if key in known}
         self.gate.load(row.asset for row in kept.values())
         return kept
+
+    def _unamended(self, rows: dict[str, ObservationRow]) -> dict[str, ObservationRow]:
+        """Leave out what a correction has taken back, unless the past is asked about."""
+        if self._filters.known_at is not None or self._filters.include_history or not rows:
+            return rows
+        amended = self._ledger.readings.amended(rows)
+        return {key: row for key, row in rows.items() if key not in amended}
+
+    def versions(self, record: str) -> list[dict[str, Any]]:
+        """Return every version of a record with its state and evidence, oldest first."""
+        return self._lookup.versions_of(record)
 
     def observation(self, row: ObservationRow, quote: str | None = None) -> Item | None:
         """Return the item of one live observation whose asset passes the gate."""
@@ -110,9 +122,14 @@ class Resolver:
                 items.append(item)
         return items
 
-    def standing(self, limit: int) -> list[Item]:
-        """Return what always holds: pinned records, preferences, instructions."""
-        items = (self.record(record) for record in self._lookup.standing(limit))
+    def standing(self, relevance: Mapping[str, float], limit: int) -> list[Item]:
+        """Return what always holds: the pinned, then preferences and instructions by relevance.
+
+        ``relevance`` is what the signals gave a record, by its ref; the others follow by weight.
+        """
+        records = self._lookup.standing(_MOST_STANDING)
+        records.sort(key=lambda one: (not one["pinned"], -relevance.get(_ref_of(one), 0.0)))
+        items = (self.record(record) for record in records[:limit])
         return [item for item in items if item is not None]
 
     def record(self, record: dict[str, Any]) -> Item | None:
@@ -124,7 +141,7 @@ class Resolver:
         if not proofs:
             return None
         return Item(
-            ref=f"record:{record['id']}@{record['version']}",
+            ref=_ref_of(record),
             plane="record",
             kind=record["kind"],
             text=record["text"],
@@ -225,6 +242,10 @@ def time_of(row: ObservationRow) -> str | None:
 
 def _moment_text(moment: Mapping[str, Any] | None) -> str | None:
     return None if moment is None else moment["utc"] or moment["local"]
+
+
+def _ref_of(record: Mapping[str, Any]) -> str:
+    return f"record:{record['id']}@{record['version']}"
 
 
 def _version(ref: str) -> tuple[str, int]:

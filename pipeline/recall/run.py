@@ -1,9 +1,12 @@
 """One request under way: the query understood, signals asked, candidates resolved, measured."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from muniment.pipeline.gist import gist
+from muniment.pipeline.memory import decay
+from muniment.pipeline.recall import answerability, entities
 from muniment.pipeline.recall import coverage as judging
 from muniment.pipeline.recall.diversity import collapse
 from muniment.pipeline.recall.fuse import RRF_K
@@ -11,6 +14,7 @@ from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
 from muniment.pipeline.recall.select import Candidates
+from muniment.pipeline.recall.speakers import raise_speakers
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
 from muniment.store.ledger.changes import Changes
 
@@ -20,14 +24,18 @@ if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
     from muniment.pipeline.recall.items import Item
     from muniment.pipeline.recall.request import Request
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
 # About this many tokens of the budget bring in one more candidate.
 _TOKENS_A_CANDIDATE = 25
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
-_RECORDS, _EPISODES, _STANDING = 40, 4, 40
+_RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
+_MOST_RELATED = 5
+FADED_CHARACTERS = 120
+# Cosines speak for or against an answer while at most one text in so many has no vector.
+_FEW_LACKING = 20
 # Hits whose surroundings are read when none of them answers by itself.
 _LOOKED_AROUND = 12
 
@@ -37,7 +45,7 @@ class Recall:
     """One request under way: what is asked, over what, and at which instant."""
 
     ledger: "Ledger"
-    index: "TextIndex"
+    index: "SearchIndex"
     request: "Request"
     query: Query
     now: str
@@ -46,11 +54,13 @@ class Recall:
     scale: judging.Scale
     surroundings: Surroundings
     lacking: int = 0
+    answered: bool | None = None
     found: Found = field(default_factory=Found)
+    path: entities.Path = field(default_factory=entities.Path)
 
     @classmethod
     def open(
-        cls, ledger: "Ledger", index: "TextIndex", request: "Request", now: str,
+        cls, ledger: "Ledger", index: "SearchIndex", request: "Request", now: str,
         *, embedder: "Embedder | None", cache: "Path | None",
     ) -> "Recall":  # fmt: skip
         """Understand the query and weigh its words."""
@@ -67,7 +77,8 @@ class Recall:
         """Ask the signals."""
         assets = None
         if self.request.filters.path is not None:
-            assets = tuple(self.ledger.assets.at_path(self.request.filters.path))
+            seen = self.ledger.assets.at_path(self.request.filters.path)
+            assets = tuple(self.ledger.assets.with_contents(seen))
         nearest = None
         if self.embedder is not None:
             from muniment.pipeline.recall.nearest import NearestDocuments
@@ -77,7 +88,25 @@ class Recall:
         self.found = find(
             self.index, self.query, self.request, self.now, assets=assets, nearest=nearest
         )
+        self._raise_named()
+        self._raise_speakers()
         return self.found
+
+    def _raise_named(self) -> None:
+        """Let what the question names by any of its names raise hits; plain fusion has none."""
+        self.path = entities.path_of(self.ledger, self.query.text, self.request.hops)
+        if self.request.fusion == "weighted" and self.path.seeds:
+            for plane, hits in self.found.hits.items():
+                self.found.hits[plane] = entities.raise_named(
+                    self.ledger, self.path, hits, WEIGHTS.entity
+                )
+
+    def _raise_speakers(self) -> None:
+        """Let what the people say who are asked about come first; plain fusion has no priors."""
+        if self.request.fusion == "weighted":
+            self.found.hits["observation"] = raise_speakers(
+                self.ledger, self.query, self.found.hits["observation"], WEIGHTS.speaker
+            )
 
     def candidates(self) -> Candidates:
         """Return what was found as proven items, measured, near-duplicates collapsed."""
@@ -104,15 +133,34 @@ class Recall:
             lost={hit.key: "not_proven" for hit in tried if hit.key not in proven},
         )
         self._look_around(candidates)
+        self.answered = self._is_answered(candidates)
         return candidates
 
+    def signs(self, candidates: Candidates) -> answerability.Signs:
+        """Return what speaks for an answer."""
+        planes = (candidates.records, candidates.episodes, candidates.observations)
+        return answerability.signs_of(planes, self.scale.weights, self.scale.strangers)
+
+    def _is_answered(self, candidates: Candidates) -> bool | None:
+        """Tell whether the signs together speak for an answer, null where they can't say."""
+        if not self.scale.asks_signs:
+            return None
+        signs = self.signs(candidates)
+        if (signs.cosine or 0.0) >= self.similarities.supported:
+            return True
+        model = None if self.embedder is None else self.embedder.producer.model
+        if self.lacking * _FEW_LACKING > self.index.count():
+            model = None  # the nearest text may be one without a vector
+        return answerability.answers(signs, self.query.language, model)
+
     def standing(self) -> "list[Item]":
-        """Return what always holds."""
-        return self.resolver.standing(_STANDING)
+        """Return what always holds, the pinned first, then what has to do with the question."""
+        relevance = {hit.key: hit.score for hit in self.found.hits["record"]}
+        return self.resolver.standing(relevance, _STANDING)
 
     def judge(self, items: "Sequence[Item]") -> judging.Judgement:
         """Tell whether items answer the question."""
-        return judging.judge(self.query, self.scale, items, self.similarities)
+        return judging.judge(self.query, self.scale, items, self.similarities, self.answered)
 
     @property
     def similarities(self) -> judging.SimilarityThresholds:
@@ -142,7 +190,13 @@ class Recall:
             judging.measure_together(self.query, self.scale, hit, around)
 
     def around(self, hit: "Item") -> "Iterator[Item]":
-        """Yield what stands around a hit, as context: what lets it answer, then what is beside."""
+        """Yield what stands around a hit, as context: what lets it answer, then what is beside.
+
+        Around a record are those that it is linked to as related, one hop.
+        """
+        if hit.plane == "record":
+            yield from (self._context(item, hit, "related") for item in self._related(hit))
+            return
         if hit.together > hit.coverage:
             for mate in self.surroundings.of(hit):
                 judging.measure_item(self.query, self.scale, mate)
@@ -156,7 +210,30 @@ class Recall:
             if item is not None:
                 yield self._context(item, hit)
 
-    def _context(self, item: "Item", hit: "Item") -> "Item":
+    def _related(self, hit: "Item") -> "Iterator[Item]":
+        record = hit.ref.removeprefix("record:").partition("@")[0]
+        for other in self.ledger.pairs.related(record)[:_MOST_RELATED]:
+            for version in reversed(self.resolver.versions(other)):
+                item = self.resolver.record(version)
+                if item is not None:
+                    yield item
+                    break
+
+    def _context(self, item: "Item", hit: "Item", signal: str = "neighbour") -> "Item":
         item.score = hit.score * _NEIGHBOUR_SHARE
-        item.signals = {"neighbour": 1}
+        item.signals = {signal: 1}
         return item
+
+    def faded(self, item: "Item") -> "Item":
+        """Show what is old by its gist, and by its month when it is very old."""
+        detail = "full"
+        if item.time is not None and item.time.endswith("Z"):
+            detail = decay.detail(item.kind if item.plane == "record" else item.plane,
+                                  item.time, self.now)  # fmt: skip
+        if detail == "full":
+            return item
+        short = gist([item.text], most=FADED_CHARACTERS)
+        time = item.time[:7] if item.time and detail == "label" else item.time
+        if item.plane != "observation" or short not in item.text:
+            return replace(item, text=short, time=time)
+        return replace(item, text=short, time=time, proofs=[replace(item.proofs[0], quote=short)])

@@ -39,6 +39,14 @@ class PackSection(Strict):
     items: list[PackItem]
 
 
+class PackContainer(Strict):
+    """A container that what is cited was taken out of, and where in it the next one lies."""
+
+    asset: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+    name: str
+    member: str
+
+
 class PackCitation(Strict):
     """Where a claim comes from; ``quote`` is an exact part of the observation's text."""
 
@@ -46,6 +54,7 @@ class PackCitation(Strict):
     ref: Annotated[str, Field(pattern=r"^observation:")]
     asset: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
     name: str
+    within: list[PackContainer]
     media_type: str
     locator: Locator
     quote: str

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline.recall.fuse import Fused, Signal, Weights, add_group_prior, fuse, nudge
@@ -11,9 +12,11 @@ from muniment.store.index.documents import Filters as IndexFilters
 from muniment.store.times import parse_utc
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from muniment.pipeline.recall.query import Query
     from muniment.store.index.documents import Row
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
 
 PLANES = ("observation", "record", "episode")
 MEMORY_KINDS = frozenset(
@@ -42,7 +45,7 @@ class Found:
 
 
 def find(
-    index: "TextIndex",
+    index: "SearchIndex",
     query: "Query",
     request: Request,
     now: str,
@@ -67,14 +70,15 @@ def find(
 
 
 def _plane(
-    index: "TextIndex",
+    index: "SearchIndex",
     query: "Query",
     request: Request,
     narrow: IndexFilters,
     place: "tuple[str, str, Nearest | None, Found]",
 ) -> list[Fused]:
     plane, now, nearest, found = place
-    depth = _DEPTH[plane] * (_DEEPER if _filters_later(request) else 1)
+    usual = max(1, round(_DEPTH[plane] * request.depth))
+    depth = usual * (_DEEPER if _filters_later(request) else 1)
     words = index.search(query.analysis, depth, narrow)
     # A hit that holds the question as it stands counts as much again as the best one.
     top = max((hit.score for hit in words), default=0.0)
@@ -120,10 +124,15 @@ def _hints(row: "Row", query: "Query", now: str) -> dict[str, float]:
 def _recency(instant: str, now: str) -> float:
     """Return 1 for now, half of that for a month ago, and so on."""
     try:
-        age = parse_utc(now) - parse_utc(instant)
+        age = _parsed(now) - _parsed(instant)
     except ValueError:
         return 0.0
     return float(0.5 ** max(0.0, age.total_seconds() / 86_400 / _RECENT_DAYS))
+
+
+@lru_cache(maxsize=1_024)
+def _parsed(instant: str) -> "datetime":
+    return parse_utc(instant)
 
 
 def _filters_later(request: Request) -> bool:

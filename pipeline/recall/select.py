@@ -98,7 +98,9 @@ class Selection:
         weights: Mapping[str, float],
         budget: int,
         count: Counter = estimate,
+        faded: Callable[[Item], Item] | None = None,
     ) -> None:
+        self._faded = faded
         self.chosen: list[Item] = []
         self.omitted = 0
         self._builder = builder
@@ -133,6 +135,12 @@ class Selection:
         if around is not None:
             self._add_neighbours(answered, around, taken)
 
+    def fill_pinned(self, standing: Sequence[Item]) -> None:
+        """Take what was pinned alone: it holds whatever is asked, and answers nothing."""
+        pinned = [item for item in standing if item.pinned]
+        self._fill("profile", pinned, PROFILE_SHARE)
+        self.chosen = []
+
     def _fill(
         self, section: str, items: Sequence[Item], share: float, reserve: int = 0
     ) -> set[str]:
@@ -163,6 +171,7 @@ class Selection:
 
     def _fitted(self, item: Item, limit: int) -> Item:
         """Return an observation cut to the part that answers; other planes stay whole."""
+        item = item if self._faded is None else self._faded(item)
         limit = max(limit, _LEAST_EXCERPT)
         if item.plane != "observation" or self._count(item.text) <= limit:
             return item
@@ -182,14 +191,14 @@ class Selection:
     def _add_neighbours(
         self, answered: Sequence[Item], around: Callable[[Item], Iterable[Item]], taken: set[str]
     ) -> None:
-        hits = [item for item in answered if item.plane == "observation"]
         said = {key_of(item.text) for item in answered}
-        for hit in hits[:_NEIGHBOURS_OF]:
-            for item in around(hit):
+        for section, plane in (("observations", "observation"), ("records", "record")):
+            hits = [item for item in answered if item.plane == plane]
+            for item in (mate for hit in hits[:_NEIGHBOURS_OF] for mate in around(hit)):
                 if item.ref not in taken and key_of(item.text) not in said:
                     taken.add(item.ref)
                     limit = int(self._budget * _EXCERPT_SHARE)
-                    self._builder.add("observations", self._fitted(item, limit), limit)
+                    self._builder.add(section, self._fitted(item, limit), limit)
 
 
 def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:

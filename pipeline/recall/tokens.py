@@ -18,12 +18,8 @@ def estimate(text: str) -> int:
     """
     if text.isascii():
         return -(-len(text) // CHARACTERS_A_TOKEN)
-    wide = len(text) - sum(map(text.count, _ascii_in(text)))
-    return wide + -(-(len(text) - wide) // CHARACTERS_A_TOKEN)
-
-
-def _ascii_in(text: str) -> set[str]:
-    return {character for character in set(text) if character.isascii()}
+    narrow = len(text.encode("ascii", "ignore"))
+    return len(text) - narrow + -(-narrow // CHARACTERS_A_TOKEN)
 
 
 def counter_of(tokenizer: str | None) -> Counter:

@@ -14,6 +14,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 UNANSWERABLE = Path(__file__).with_name("data") / "unanswerable.json"
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 SWAPPED = 5
+FITTED_CONVERSATIONS = 3
 CLOCK = re.compile(r"(\d+):(\d+) (am|pm) on (\d+) (\w+), (\d{4})")
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -48,8 +49,42 @@ class Collection:
     name: str
     documents: list[Document] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    # Texts of questions that the documents do not answer, by kind: near, off, swapped people.
+    # Questions that the documents do not answer, by kind: near, off, held (written after the fit),
+    # swapped people.
     unanswerable: dict[str, list[str]] = field(default_factory=dict)
+
+
+def fitted(name: str, number: int, collection: Collection) -> Collection:
+    """Return the questions of a set's collection that coverage may be fitted on.
+
+    Of conversations the first three with all their questions, of the other sets each second
+    question; of the unanswerable each second one.
+    """
+    asked = collection.questions
+    if name == "locomo":
+        asked = asked if number < FITTED_CONVERSATIONS else []
+        unanswerable = _each_second(collection, 0) if asked else {}
+    else:
+        asked, unanswerable = asked[::2], _each_second(collection, 0)
+    return Collection(collection.name, [], asked, unanswerable)
+
+
+def reported(name: str, number: int, collection: Collection) -> Collection:
+    """Return the questions of a set's collection that nothing was fitted on."""
+    if name == "locomo" and number < FITTED_CONVERSATIONS:
+        return Collection(collection.name)
+    asked = collection.questions if name == "locomo" else collection.questions[1::2]
+    unanswerable = _each_second(collection, 1)
+    unanswerable |= {
+        kind: collection.unanswerable[kind]
+        for kind in ("held", "swapped")
+        if kind in collection.unanswerable
+    }
+    return Collection(collection.name, [], asked, unanswerable)
+
+
+def _each_second(collection: Collection, first: int) -> dict[str, list[str]]:
+    return {kind: collection.unanswerable[kind][first::2] for kind in ("near", "off")}
 
 
 def bench_folder() -> Path:

@@ -16,6 +16,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from support.stores import Line, TinyStore
 
+from muniment.pipeline.entities.identity import Identities
+from muniment.pipeline.entities.reading import Reading
 from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.stages.index import open_live, refresh
@@ -23,7 +25,7 @@ from muniment.store.records import MessageLocator
 
 if TYPE_CHECKING:
     from muniment.adapters.ports import Embedder
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
 
 NOW = "2026-01-01T00:00:00.000000Z"
 VECTORS = Path(os.environ.get("MUNIMENT_BENCH_VECTORS", CHECKOUT / "build" / "vectors.sqlite3"))
@@ -35,7 +37,7 @@ class Stored:
 
     collection: Collection
     store: TinyStore
-    index: "TextIndex"
+    index: "SearchIndex"
     keys: dict[str, str]
     cache: Path
     embedder: "Embedder | None"
@@ -66,6 +68,7 @@ def stored(collection: Collection, embedder: "Embedder | None") -> Iterator[Stor
     with tempfile.TemporaryDirectory() as folder:
         store = TinyStore(Path(folder))
         keys = _store(store, collection.documents)
+        _read_entities(store)
         cache = Path(folder) / "cache"
         refresh(store.ledger, store.paths.index, cache, embedder=embedder)
         index = open_live(store.paths.index)
@@ -97,6 +100,16 @@ def _store(store: TinyStore, documents: Sequence[Document]) -> dict[str, str]:
             ids = store._put(f"/bench/{name}", lines)
             keys |= dict(zip(ids, (one.key for one in members), strict=True))
     return keys
+
+
+def _read_entities(store: TinyStore) -> None:
+    """Take the people of a collection, as ingest does; none of them owns the store."""
+    ledger = store.ledger
+    reading, mark = Reading(ledger, Identities(ledger)), 0
+    while rows := ledger.evidence.after(mark, 1_000):
+        mark = rows[-1].seq
+        with ledger.unit():
+            reading.take(row._replace(origin="third_party") for row in rows)
 
 
 def _line(place: int, document: Document) -> Line:

@@ -14,7 +14,7 @@ from muniment.store.layout import Root
 
 HIT = {
     "query_id", "rank", "ref", "kind", "text", "score", "signals", "time", "path", "source_id",
-    "locator",
+    "locator", "within",
 }  # fmt: skip
 
 

@@ -34,6 +34,7 @@ def test_a_pack_has_every_field_of_the_contract(whiteboard: str, asker: Asker) -
         "ref": f"observation:{whiteboard}",
         "asset": citation["asset"],
         "name": "whiteboard.jpg",
+        "within": [],
         "media_type": "image/jpeg",
         "locator": {"type": "bbox", "x": 0.1, "y": 0.2, "w": 0.4, "h": 0.05, "page": None,
                     "quad": None},
