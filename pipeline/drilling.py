@@ -52,13 +52,14 @@ def _place(session: "Session", repository: "Repository", folder: str | None) -> 
     root = session.workspace().root
     if manifest.state_of(root) is manifest.RootState.CURRENT:
         return root.temporary
-    if repository.encrypted:
+    own = repository.place.temporary
+    if repository.encrypted or own is None:
         raise UsageError(
             "a drill writes plain bytes, and there is no root to write them to",
             code="no_place",
             hint="name a folder with --in",
         )
-    return repository.temporary
+    return own
 
 
 def _scope(session: "Session", root: Root, scope: Scope, recalls: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What closure means, as statements: what cites what, and the rows that cite nothing.
 
-``EVIDENCE`` gives (ref, observation, its text, quote, start, end) of every claim in force. The
-others name rows that break a promise, and rows that merely lost their support.
+``EVIDENCE`` gives (ref, observation, its text, quote, start, end) of every claim in force and of
+every name that stands in a text. The others name rows that break a promise, and rows that merely
+lost their support.
 """
 
 EVIDENCE = {
@@ -11,6 +12,9 @@ EVIDENCE = {
     "record": "SELECT r.id || '@' || w.version, o.id, o.text, v.quote, v.start, v.\"end\" "
     "FROM record r JOIN record_version w ON w.record = r.seq JOIN record_evidence v "
     "ON v.version = w.seq JOIN observation o ON o.seq = v.observation",
+    "entity": 'SELECT e.id, o.id, o.text, n.name, n.start, n."end" FROM entity_name n '
+    "JOIN entity e ON e.seq = n.entity JOIN observation o ON o.seq = n.observation "
+    "WHERE n.start IS NOT NULL",
 }
 
 BROKEN = {
@@ -28,6 +32,11 @@ BROKEN = {
         "record", "it has no version or no state",
         "SELECT id FROM record r WHERE NOT EXISTS (SELECT 1 FROM record_now WHERE id = r.id)",
     ),
+    "entity_without_evidence": (
+        "entity", "nothing calls it anything",
+        "SELECT id FROM entity e WHERE NOT EXISTS "
+        "(SELECT 1 FROM entity_name WHERE entity = e.seq)",
+    ),
     "episode_incomplete": (
         "episode", "it has no version",
         "SELECT id FROM episode e WHERE NOT EXISTS "
@@ -41,7 +50,7 @@ BROKEN = {
 }  # fmt: skip
 WEAK = {
     "stale_evidence": (
-        "record", "everything that it cites was read again by a newer producer",
+        "record", "everything that it cites was read again, or marked as misread",
         "recall leaves it out until it is proposed again or confirmed",
         "SELECT r.id || '@' || r.version FROM record_now r WHERE r.status = 'active' AND "
         "NOT EXISTS (SELECT 1 FROM record_evidence v "

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from muniment.store import files, migrations
-from muniment.store.assets import CHUNK_BYTES, stored_files
+from muniment.store.assets import CHUNK_BYTES
 from muniment.store.database import erasing, open_memory, rows
 from muniment.store.errors import DamageError, InputError, MunimentError
 from muniment.store.index.documents import IndexDamageError
@@ -132,31 +132,30 @@ def _put_back(ledger: Ledger, row: tuple[int, str, str], fetch: Fetch) -> bool:
 def _put_file(ledger: Ledger, asset: str, fetch: Fetch) -> bool:
     digest = hashlib.sha256()
     files.make_directory(ledger.root.temporary)
-    final = ledger.paths.asset(asset)
+    size = 0
     with files.temporary_file(ledger.root.temporary) as (temporary, stream):
         for chunk in fetch(asset):
             digest.update(chunk)
+            size += len(chunk)
             files.write_chunk(stream, chunk)
         files.sync_file(stream)
         whole = f"sha256:{digest.hexdigest()}" == asset
         if whole:
-            files.make_directory(final.parent)
-            files.publish(temporary, final)
+            ledger.assets.store.keep(temporary, asset, size)
         else:
             files.remove(temporary)
     return whole
 
 
 def _orphans(ledger: Ledger, found: Repairs, *, dry_run: bool) -> None:
-    named = {
-        ledger.paths.asset(row[0])
-        for row in rows(ledger.database, "SELECT id FROM asset WHERE storage = 'file'")
-    }
-    for path in stored_files(ledger.paths):
-        if path not in named and path.is_file():
+    statement = "SELECT id FROM asset WHERE storage = 'file'"
+    named = {row[0] for row in rows(ledger.database, statement)}
+    store = ledger.assets.store
+    for place, asset in list(store.stored()):
+        if asset not in named:
             found.count("orphan_removed")
             if not dry_run:
-                files.remove(path)
+                store.discard(place)
 
 
 def _leftovers(ledger: Ledger, found: Repairs, *, dry_run: bool) -> None:

@@ -8,8 +8,14 @@ from typing import Any
 import apsw
 
 from muniment.store import manifest
+from muniment.store.backup import notes
+from muniment.store.errors import MunimentError
+from muniment.store.index.documents import IndexDamageError
+from muniment.store.index.generation import FileIndexes
+from muniment.store.index.ports import IndexStore
 from muniment.store.layout import Root, Scope, ScopePaths
 from muniment.store.ledger import Ledger
+from muniment.store.ledger.changes import Changes
 from muniment.store.manifest import RootState
 
 _COUNTED = {
@@ -19,6 +25,7 @@ _COUNTED = {
     "episodes": "SELECT count(*) FROM episode",
     "candidates": "SELECT count(*) FROM candidate",
     "records": "SELECT count(*) FROM record",
+    "entities": "SELECT count(*) FROM entity",
     "runs": "SELECT count(*) FROM run",
 }
 _GROUPED = {
@@ -31,7 +38,7 @@ _GROUPED = {
 }
 
 
-def status(root: Root, scope: Scope) -> dict[str, Any]:
+def status(root: Root, scope: Scope, indexes: IndexStore | None = None) -> dict[str, Any]:
     """Return the state of a root and what the scope in it holds; every field is always there.
 
     Sizes are bytes. ``last`` holds the sequence numbers that an index follows. Raises
@@ -51,11 +58,17 @@ def status(root: Root, scope: Scope) -> dict[str, Any]:
         "bytes": _sizes(paths),
         "last": {"observation": 0, "revision": 0},
         "last_run": None,
+        "last_backup": notes.latest(root, notes.BACKUP),
+        "last_drill": notes.latest(root, notes.DRILL),
+        "index": {"state": "missing", "behind": 0},
+        "failed_calls": [],
     }
     if not found["exists"]:
         return found
     with Ledger.read(root, scope) as ledger, ledger.snapshot():
         found |= _held(ledger)
+        found["index"] = _freshness(ledger, indexes or FileIndexes(paths.index))
+        found["failed_calls"] = ledger.audit.failures()
         found["bytes"] |= _asset_sizes(ledger.database)
     return found
 
@@ -75,6 +88,23 @@ def _held(ledger: Ledger) -> dict[str, Any]:
         },
         "last_run": last_run,
     }
+
+
+def _freshness(ledger: Ledger, indexes: IndexStore) -> dict[str, Any]:
+    """Tell how far the index has followed the ledger; ``behind`` counts the rows that it has not.
+
+    Recall brings it up to date by itself.
+    """
+    newest = Changes(ledger.database).marks()
+    try:
+        with closing(indexes.open()) as index:
+            behind = sum(max(0, last - int(index.get_mark(name))) for name, last in newest.items())
+    except IndexDamageError as error:
+        missing = error.code == "index_missing"
+        return {"state": "missing" if missing else "damaged", "behind": sum(newest.values())}
+    except MunimentError:
+        return {"state": "unreachable", "behind": 0}
+    return {"state": "behind" if behind else "current", "behind": behind}
 
 
 def _one(database: apsw.Connection, statement: str) -> int:

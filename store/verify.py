@@ -16,7 +16,6 @@ from typing import Any
 import apsw
 
 from muniment.store import manifest, migrations
-from muniment.store.assets import check_file, stored_files
 from muniment.store.closure import BROKEN, EVIDENCE, WEAK
 from muniment.store.database import database_errors, open_memory
 from muniment.store.errors import DamageError
@@ -28,6 +27,10 @@ _PAGE = 500
 _STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 100_000
 _RESTORE = "restore it from a backup"
 _HARMLESS = "harmless: a write that was cut short left it"
+_COUNTED = {
+    "observation": "observations", "episode": "episodes", "candidate": "candidates",
+    "record": "records", "entity": "entities",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +100,37 @@ class _Check:
 def verify(
     root: Root, scope: Scope, *, sample: str | None = None, time_limit: float | None = None
 ) -> Report:
-    """Check a scope; ``sample`` (``n/t`` or ``x%``) and ``time_limit`` (seconds) bound the reading.
+    """Check a scope; ``sample`` (2/7, 5%, 500M) and ``time_limit`` (seconds) bound the reading.
 
     Raises ``NoStoreError`` or ``StateError`` where there is nothing to check.
     """
     manifest.require(root)
-    chosen = sampler(sample)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    report = Report()
+    sampler(sample, lambda: 0)  # what is no sample is told first
     try:
         ledger = Ledger.read(root, scope)
     except DamageError as error:
-        report.findings.append(_ledger_finding(error))
-        return report
+        return Report(findings=[_ledger_finding(error)])
     with closing(ledger):
-        check = _Check(ledger, report, chosen, deadline)
-        if deadline is not None:
-            ledger.database.set_progress_handler(
-                lambda: check.late, _STEPS_BETWEEN_LOOKS_AT_THE_CLOCK
-            )
-        for step in _STEPS:
-            _take(step, check)
-    return report
+        return verify_ledger(ledger, sample=sample, time_limit=time_limit)
+
+
+def verify_ledger(
+    ledger: Ledger, *, sample: str | None = None, time_limit: float | None = None
+) -> Report:
+    """Check a scope by its ledger, which the caller has open."""
+    chosen = sampler(sample, lambda: _asset_bytes(ledger))
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    check = _Check(ledger, Report(), chosen, deadline)
+    if deadline is not None:
+        ledger.database.set_progress_handler(lambda: check.late, _STEPS_BETWEEN_LOOKS_AT_THE_CLOCK)
+    for step in _STEPS:
+        _take(step, check)
+    return check.report
+
+
+def _asset_bytes(ledger: Ledger) -> int:
+    ((size,),) = ledger.database.execute("SELECT coalesce(sum(size), 0) FROM asset")
+    return int(size)
 
 
 def _take(step: Callable[[_Check], None], check: _Check) -> None:
@@ -203,21 +215,20 @@ def _asset(check: _Check, number: int, asset: str, size: int, storage: str) -> N
             report.count("hashed_bytes", size)
             assets.check(number, asset, size, storage)
         elif storage == "file":
-            check_file(assets.file(asset), asset, size, whole=False)
+            assets.store.check(asset, size, whole=False)
     except DamageError as error:
         hint = "ingest the file again, or restore it from a backup"
         check.damage(error.code, asset, error.message, hint)
 
 
 def _orphans(check: _Check) -> None:
-    for path in stored_files(check.ledger.paths):
-        named = list(
-            check.rows(
-                "SELECT 1 FROM asset WHERE id = ? AND storage = 'file'", (f"sha256:{path.name}",)
-            )
-        )
-        if not named or path != check.ledger.paths.asset(path.name):
-            check.note("orphan", _shown(path), "no asset has this file", _HARMLESS)
+    named = "SELECT 1 FROM asset WHERE id = ? AND storage = 'file'"
+    for place, asset in check.ledger.assets.store.stored():
+        if check.late:
+            check.report.complete = False
+            return
+        if asset is None or not list(check.rows(named, (asset,))):
+            check.note("orphan", _shown(Path(place)), "no asset has this file", _HARMLESS)
 
 
 def _leftovers(check: _Check) -> None:
@@ -259,9 +270,9 @@ def _closure(check: _Check) -> None:
     for code, (kind, message, hint, statement) in WEAK.items():
         for (ref,) in check.rows(statement):
             check.note(code, f"{kind}:{ref}", message, hint)
-    for table in ("observation", "episode", "candidate", "record"):
+    for table, name in _COUNTED.items():
         ((amount,),) = check.rows(f"SELECT count(*) FROM {table}")  # noqa: S608 (our own names)
-        check.report.count(f"{table}s", amount)
+        check.report.count(name, amount)
 
 
 _STEPS = (_pages, _schema, _closure, _quotes, _forgetting, _orphans, _leftovers, _bytes)

@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muniment.pipeline.options import Session, command, group
-from muniment.pipeline.repositories import opened, place, secret_of, secret_options, sized
+from muniment.pipeline.pace import paced
+from muniment.pipeline.repositories import (
+    SAMPLE,
+    opened,
+    place,
+    remember,
+    secret_of,
+    secret_options,
+    sized,
+    time_limit,
+    verdict,
+)
 from muniment.store.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -19,14 +30,17 @@ _NUMBER = click.IntRange(min=1)
 @click.option("--encrypt", is_flag=True, help="Make a new repository an encrypted one.")
 @secret_options
 @click.option(
-    "--sample", metavar="n/t|x%", help="Of objects that are there already, read a part again only."
+    "--sample", metavar=SAMPLE, help="Of objects that are there already, read a part again only."
 )
+@time_limit
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be copied; write nothing.")
 def create(
-    session: Session, destination: str, sample: str | None, dry_run: bool, **asked: Any
-) -> int:
+    session: Session, destination: str, sample: str | None, time_limit: float | None,
+    dry_run: bool, **asked: Any,
+) -> int:  # fmt: skip
     """Back the whole store up into a repository, sharing what has not changed."""
     from muniment.store import manifest
+    from muniment.store.backup import notes
     from muniment.store.backup.create import create as make
     from muniment.store.backup.create import plan, require_apart
     from muniment.store.forgetting.list import standing
@@ -40,10 +54,12 @@ def create(
         said = f"would copy {sized(document['new_bytes'])} of {sized(document['bytes'])}"
         session.output.report(document, said)
         return ExitCode.DONE
-    with repository.writing(wait):
+    with repository.writing(wait), paced(session, "backup", time_limit) as pace:
         document = make(
-            root, repository, wait_seconds=wait, sample=sample, forgotten=standing(root)
-        )
+            root, repository, wait_seconds=wait, sample=sample, forgotten=standing(root),
+            each=pace.step,
+        )  # fmt: skip
+        remember(session, repository, notes.BACKUP, document, "complete")
     for lost in document["missing"]:
         session.output.warn(f"not in the backup: {lost['path']} ({lost['reason']})")
     session.output.report(
@@ -66,11 +82,11 @@ def _repository(
     dry_run: bool,
 ) -> "Repository | None":  # fmt: skip
     """Open the repository, or make it where there is none; a dry run leaves null."""
-    from muniment.store.backup.repository import Repository, require_free
+    from muniment.store.backup.repository import Repository, is_repository, require_free
 
     secret = secret_of(passphrase_file, key_file)
     path = place(destination)
-    if (path / "repository.json").exists():
+    if is_repository(path):
         found = Repository.open(path, secret)
         if encrypt and not found.encrypted:
             raise UsageError(
@@ -114,7 +130,7 @@ def list_snapshots(
             found.append({"id": identity, "readable": False, "reason": error.code})
             session.output.warn(error.message)
     document = {
-        "repository": str(repository.path), "id": repository.id,
+        "repository": repository.place.name, "id": repository.id,
         "encrypted": repository.encrypted, "count": len(found), "snapshots": found,
     }  # fmt: skip
     session.output.answer(document, "\n".join(map(_line, found)))
@@ -132,22 +148,24 @@ def _line(found: dict[str, Any]) -> str:
 @command("verify")
 @click.argument("destination", metavar="DEST")
 @click.option("--snapshot", metavar="ID", help="Only this one (latest, or an id).")
-@click.option("--sample", metavar="n/t|x%", help="Read a part of the objects only.")
+@click.option("--sample", metavar=SAMPLE, help="Read a part of the objects only.")
+@time_limit
 @secret_options
 def verify(
     session: Session, destination: str, snapshot: str | None, sample: str | None,
-    passphrase_file: str | None, key_file: str | None,
+    time_limit: float | None, **secret: str | None,
 ) -> int:  # fmt: skip
     """Hash the objects of a repository and open its databases."""
     from muniment.pipeline.output import printable
     from muniment.store.backup.verify import verify as check
 
-    repository = opened(destination, passphrase_file, key_file)
-    with repository.reading(session.settings["lock_wait"]):
-        report = check(repository, snapshot=snapshot, sample=sample)
+    repository = opened(destination, **secret)
+    wait = session.settings["lock_wait"]
+    with repository.reading(wait), paced(session, "verify", time_limit) as pace:
+        report = check(repository, snapshot=snapshot, sample=sample, each=pace.go_on)
     lines = [f"{one['code']}: {one['ref']}: {one['message']}" for one in report.findings]
-    lines.append("damage found" if report.damaged else "all good")
-    document = {"repository": str(repository.path), **report.as_dict()}
+    lines.append(verdict(report.damaged, report.complete))
+    document = {"repository": repository.place.name, **report.as_dict()}
     session.output.report(document, printable("\n".join(lines)), well=not report.damaged)
     return ExitCode.DAMAGE if report.damaged else ExitCode.DONE
 
@@ -205,10 +223,15 @@ def drill(
 ) -> int:  # fmt: skip
     """Restore a snapshot to a temporary place, verify it and recall from it."""
     from muniment.pipeline.drilling import rehearse
+    from muniment.store import manifest
+    from muniment.store.backup import notes
 
     repository = opened(destination, passphrase_file, key_file)
     with repository.reading(session.settings["lock_wait"]):
         document = rehearse(session, repository, **asked)
+        root = session.workspace().root
+        if manifest.state_of(root) is manifest.RootState.CURRENT:
+            remember(session, repository, notes.DRILL, document, "ok")
     lines = [
         f"{'/'.join(scope['scope'].values())}: "
         f"{'damage found' if scope['damaged'] else 'verified'}, "

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command
+from muniment.pipeline.repositories import secret_options
 from muniment.store.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -13,7 +15,10 @@ if TYPE_CHECKING:
 
 
 @command("forget")
-@click.argument("refs", nargs=-1, metavar="REF...")
+@click.argument(
+    "refs", nargs=-1, metavar="REF...",
+    shell_complete=completes("record", "candidate", "episode", "observation", files=True),
+)  # fmt: skip
 @click.option("--hard", is_flag=True, help="Erase for good; nothing brings it back.")
 @click.option("--author", multiple=True, metavar="NAME", help="Only messages of this author.")
 @click.option("--since", metavar="TIME", help="Only from then on.")
@@ -23,8 +28,10 @@ if TYPE_CHECKING:
     "--keep-containers", is_flag=True, help="Leave files whole that hold what goes inside them."
 )
 @click.option(
-    "--backups", multiple=True, metavar="DEST", help="Backup repositories to look into afterwards."
-)
+    "--backups", multiple=True, metavar="DEST",
+    help="Look into this backup repository, too, beside those that the store was backed up to.",
+)  # fmt: skip
+@secret_options
 @click.option("--resume", is_flag=True, help="Finish a hard forget that was cut short.")
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would go; write nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before erasing.")
@@ -46,7 +53,10 @@ def forget(session: Session, refs: tuple[str, ...], hard: bool, **asked: Any) ->
 
 
 @command("unforget")
-@click.argument("refs", nargs=-1, metavar="REF...")
+@click.argument(
+    "refs", nargs=-1, metavar="REF...",
+    shell_complete=completes("record", "candidate", "episode", "observation", files=True),
+)  # fmt: skip
 @click.option("--author", multiple=True, metavar="NAME", help="Only messages of this author.")
 @click.option("--since", metavar="TIME", help="Only from then on.")
 @click.option("--until", metavar="TIME", help="Only before then.")
@@ -102,12 +112,12 @@ def _resume(session: Session, asked: dict[str, Any]) -> int:
 
 
 def _give_receipt(session: Session, done: Any, asked: dict[str, Any]) -> int:
-    from pathlib import Path
-
+    from muniment.pipeline.forgetting.copies import Wanted
     from muniment.pipeline.forgetting.receipt import receipt
     from muniment.pipeline.output import printable
 
-    document = receipt(session, done, [Path(name) for name in asked["backups"]])
+    wanted = Wanted(asked["backups"], asked["passphrase_file"], asked["key_file"])
+    document = receipt(session, done, wanted)
     erased, checks = document["erased"], document["checks"]
     lines = [f"erased: {_counted(erased)}" if erased else "finished what was cut short"
              if document["resumed"] else "nothing was left to do"]  # fmt: skip
@@ -121,8 +131,10 @@ def _give_receipt(session: Session, done: Any, asked: dict[str, Any]) -> int:
     lines += [f"still in: {path}" for path in checks["still_in"]]
     lines += [f"a backup still holds it: {one['repository']} {one['snapshot']}"
               for one in document["backups"]]  # fmt: skip
-    lines += [f"not looked into: {one['repository']} ({one['reason']})"
-              for one in document["backups_unread"]]  # fmt: skip
+    if document["backups"]:
+        lines.append("take it out of them, too: muniment backup forget DEST")
+    lines += [f"a backup may still hold it, and can't be looked into: {one['repository']} "
+              f"({one['reason']})" for one in document["backups_unread"]]  # fmt: skip
     session.output.answer(document, printable("\n".join(lines)))
     return int(ExitCode.DONE if document["clean"] else ExitCode.DAMAGE)
 

@@ -9,7 +9,6 @@ from muniment.pipeline.repositories import opened, place, secret_options, sized
 from muniment.store.errors import ExitCode, StateError, UsageError
 
 if TYPE_CHECKING:
-    from muniment.store.backup.repository import Repository
     from muniment.store.layout import Root
 
 
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 @click.option("--snapshot", metavar="ID", help="Another than the latest.")
 @click.option("--replace", is_flag=True, help="Put the store that is there aside.")
 @click.option("--partial", is_flag=True, help="Restore the rest where assets are damaged.")
+@click.option(
+    "--assets", metavar="URL", help="Put assets over 64 KiB there: s3://BUCKET/PREFIX (else here)."
+)
 @click.option("-n", "--dry-run", is_flag=True, help="Check everything; write nothing.")
 @secret_options
 def restore(session: Session, destination: str | None, **asked: Any) -> int:
@@ -46,6 +48,8 @@ def _document(
     session: Session, root: "Root", destination: str | None, asked: dict[str, Any]
 ) -> dict[str, Any]:
     """Take up what is under way, else restore what is asked for."""
+    from muniment.pipeline.forgetting.carrying import cleanse, known_lists
+    from muniment.store.asset_places import Location
     from muniment.store.backup.create import require_apart
     from muniment.store.backup.restore import Wishes
     from muniment.store.backup.restore import restore as bring_back
@@ -61,24 +65,17 @@ def _document(
                 hint="finish it first with: muniment restore",
             )
         session.output.note("taking up the restore that was cut short")
-        return _kept_forgotten(session, resume(root, wait, dry_run=asked["dry_run"]), None)
+        return resume(root, wait, dry_run=asked["dry_run"])
     if destination is None:
         raise UsageError("nothing to take up", code="usage", hint="name a repository: restore DEST")
     require_apart(root.path, place(destination))
     repository = opened(destination, asked["passphrase_file"], asked["key_file"])
-    wishes = Wishes(asked["replace"], asked["partial"], asked["dry_run"])
+    location = None if asked["assets"] is None else Location.parse(asked["assets"])
+    wishes = Wishes(asked["replace"], asked["partial"], asked["dry_run"], location)
     with repository.reading(wait):
         snapshot = repository.read(asked["snapshot"] or "latest")
-        document = bring_back(root, repository, snapshot, wishes, wait)
-        return _kept_forgotten(session, document, repository)
 
+        def settle(staged: "Root") -> int:
+            return cleanse(session.settings, staged, known_lists(root, repository, snapshot))
 
-def _kept_forgotten(
-    session: Session, document: dict[str, Any], repository: "Repository | None"
-) -> dict[str, Any]:
-    """Erase again what the snapshot brought back although it was forgotten since."""
-    if document["dry_run"]:
-        return {**document, "erased_again": 0}
-    from muniment.pipeline.forgetting.carrying import erase_what_was_forgotten
-
-    return {**document, "erased_again": erase_what_was_forgotten(session, document, repository)}
+        return bring_back(root, repository, snapshot, wishes, wait, settle)

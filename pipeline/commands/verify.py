@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muniment.pipeline.options import Session, command
+from muniment.pipeline.repositories import SAMPLE, time_limit, verdict
 from muniment.store.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -12,13 +13,10 @@ if TYPE_CHECKING:
 
 
 @command("verify")
-@click.option("--sample", metavar="n/t|x%", help="Re-hash a part of the assets only.")
 @click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="Stop re-hashing after this long.",
+    "--sample", metavar=SAMPLE, help="Re-hash a part of the assets only: 2/7, 5% or 500M."
 )
+@time_limit
 @click.option("--repair", is_flag=True, help="Mend what can be mended without a doubt.")
 @click.option(
     "--from", "backup", metavar="DEST", help="Take lost bytes from this backup repository, too."
@@ -56,6 +54,6 @@ def _answer(session: Session, document: dict[str, Any], report: "Report", lines:
 
     lines += [f"{finding.code}: {finding.ref}: {finding.message} - {finding.hint}"
               for finding in report.findings]  # fmt: skip
-    lines.append("damage found" if report.damaged else "all good")
+    lines.append(verdict(report.damaged, report.complete))
     session.output.report(document, printable("\n".join(lines)), well=not report.damaged)
     return int(ExitCode.DAMAGE if report.damaged else ExitCode.DONE)

@@ -1,19 +1,26 @@
 """The forget list over a restore: a snapshot from before a hard forget does not revive anything."""
 
 import os
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.pipeline.forgetting.erasing import erase_again
+from muniment.pipeline.forgetting.hiding import ACTOR
 from muniment.pipeline.workspace import Workspace
 from muniment.store import files
-from muniment.store.forgetting.list import scopes, standing
+from muniment.store.errors import DamageError, MunimentError, NotFoundError, StateError
+from muniment.store.forgetting.list import lifted, scopes, standing
 from muniment.store.layout import Root
+from muniment.store.ledger import Ledger
+from muniment.store.migrating import migrate
 
 if TYPE_CHECKING:
-    from muniment.pipeline.options import Session
+    from muniment.pipeline.settings import Settings
     from muniment.store.backup.repository import Repository
+    from muniment.store.backup.snapshot import Snapshot
 
 
 class Carried(NamedTuple):
@@ -23,33 +30,65 @@ class Carried(NamedTuple):
     key: bytes | None = None
 
 
-def erase_what_was_forgotten(
-    session: "Session", document: dict[str, Any], repository: "Repository | None"
-) -> int:
-    """Erase again what a restore brought back; return how many scopes that touched.
+def known_lists(root: Root, repository: "Repository", snapshot: "Snapshot") -> list[Carried]:
+    """Return what must not come back with a snapshot.
 
-    The list is the store's that was put aside, else that of the repository's newest snapshot.
+    The lists are that of the store in the root, and that of the newest snapshot of the same store,
+    without what the root has let in again.
     """
-    aside = document["displaced"]
-    found = of_root(Root(Path(aside))) if aside else Carried()
-    if not found.digests and repository is not None:
-        found = _of_repository(repository)
-    return apply(session, session.workspace().root, found)
+    here = of_root(root)
+    newest = _of_repository(repository, snapshot)
+    later = set(newest.digests) - set(lifted(root))
+    told = set(snapshot.forgotten)  # it was made after these, or rewritten without them
+    lists = {newest.key: later} if newest.key else {}
+    if here.key:
+        lists[here.key] = {*lists.get(here.key, ()), *here.digests}
+    return [Carried(tuple(sorted(digests - told)), key) for key, digests in lists.items()]
 
 
-def apply(session: "Session", root: Root, found: Carried) -> int:
-    """Erase whatever a forget list names from every scope of a root; return how many had any."""
-    if not found.digests or found.key is None:
+def cleanse(settings: "Settings", root: Root, lists: Sequence[Carried]) -> int:
+    """Erase what forget lists name from a store that was brought back; return how many scopes.
+
+    What they name is kept out from then on. A store that they have no word on stays as it is; an
+    older schema is brought up, and the copies that this makes go.
+    """
+    told = [one for one in lists if one.digests and one.key is not None]
+    if not told:
         return 0
+    migrate(root)
+    for copy in root.store.rglob("*.sqlite3.schema-*"):
+        files.remove(copy)
+    touched: set[Path] = set()
+    for one in told:
+        touched |= _apply(settings, root, one.digests, one.key or b"")
+    return len(touched)
+
+
+def _apply(settings: "Settings", root: Root, digests: tuple[str, ...], key: bytes) -> set[Path]:
     if not root.forget_key.exists():
         files.make_directory(root.temporary)
-        files.write_atomic(root.forget_key, [found.key], folder=root.temporary)
-    touched = 0
+        files.write_atomic(root.forget_key, [key], folder=root.temporary)
+    own = root.forget_key.read_bytes() == key
+    touched = set()
     for scope in list(scopes(root)):
-        values = {**session.settings.values, **scope.as_dict(), "root": os.fspath(root.path)}
-        workspace = Workspace(replace(session.settings, values=values))
-        touched += erase_again(workspace, found.digests).tombstone is not None
+        values = {**settings.values, **scope.as_dict(), "root": os.fspath(root.path)}
+        workspace = Workspace(replace(settings, values=values))
+        if erase_again(workspace, digests, key).tombstone is not None:
+            touched.add(root.scope(scope).path)
+        if own:
+            with closing(Ledger.create(root, scope)) as ledger, ledger.unit():
+                ledger.tombstones.carry(digests, ACTOR)
     return touched
+
+
+def cleanse_displaced(settings: "Settings", root: Root) -> None:
+    """Erase what the root's list names from the stores that restores have put aside in it.
+
+    One that can't be opened stays as it is: looking again names its files.
+    """
+    for place in sorted(root.path.glob("displaced-*")):
+        with suppress(MunimentError):
+            cleanse(settings, Root(place), [of_root(root)])
 
 
 def of_root(root: Root) -> Carried:
@@ -61,9 +100,19 @@ def of_root(root: Root) -> Carried:
     return Carried(standing(root), key)
 
 
-def _of_repository(repository: "Repository") -> Carried:
-    newest = repository.read("latest")
-    path = "store/forget.key"
-    parts = [part for entry in newest.entries if entry.path == path for part in entry.parts]
-    key = b"".join(chunk for part in parts for chunk in repository.chunks(part.sha256))
-    return Carried(newest.forgotten, key or None)
+def _of_repository(repository: "Repository", snapshot: "Snapshot") -> Carried:
+    """Return the list of the newest snapshot of the same store that can be read."""
+    for identity in reversed(repository.ids()):
+        try:
+            newest = repository.read(identity)
+            if newest.store == snapshot.store:
+                return Carried(newest.forgotten, _key_of(repository, newest))
+        except (DamageError, StateError, NotFoundError):
+            continue
+    return Carried()
+
+
+def _key_of(repository: "Repository", snapshot: "Snapshot") -> bytes | None:
+    parts = [part for entry in snapshot.entries if entry.path == "store/forget.key"
+             for part in entry.parts]  # fmt: skip
+    return b"".join(chunk for part in parts for chunk in repository.chunks(part.sha256)) or None

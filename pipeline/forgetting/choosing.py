@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
 SCOPE = "scope:."
-_ID = re.compile(r"(?:obs|ep|cand|rec)_[0-9a-f]{32}")
+_ID = re.compile(r"(?:obs|ep|cand|rec|ent)_[0-9a-f]{32}")
 
 
 def choose(ledger: "Ledger", named: Sequence[str], wanted: Wanted) -> Selection:
@@ -27,6 +27,7 @@ def choose(ledger: "Ledger", named: Sequence[str], wanted: Wanted) -> Selection:
     selector = Selector(ledger.database)
     for text in named:
         if not _add(ledger, selector, text):
+            refs.require_path(text)
             raise NotFoundError(f"nothing is here under {text}", hint="see: muniment list assets")
     if wanted:
         selector.matching(wanted)
@@ -58,7 +59,8 @@ def _add(ledger: "Ledger", selector: Selector, text: str) -> bool:
         "session": selector.session,
     }
     if ref.kind not in known:
-        raise UsageError(f"a {ref.kind} can't be forgotten", hint="forget what it took in")
+        named = "an entity" if ref.kind == "entity" else f"a {ref.kind}"
+        raise UsageError(f"{named} can't be forgotten", hint="forget what it took in")
     return known[ref.kind](ref.id)
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from muniment.pipeline.forgetting.choosing import choose
 from muniment.pipeline.forgetting.hiding import ACTOR
+from muniment.pipeline.indexes import is_remote
 from muniment.pipeline.stages.embed import vectors_held
 from muniment.pipeline.stages.follow import Follower
 from muniment.pipeline.stages.group import Groups
 from muniment.pipeline.stages.run import Tally, new_run_id
 from muniment.pipeline.view.cache import ViewCache
-from muniment.store import files
 from muniment.store.database import erasing, rows
 from muniment.store.forgetting import personas, sweep
 from muniment.store.forgetting.erase import erase
@@ -22,14 +22,14 @@ from muniment.store.forgetting.reduce import rewrite
 from muniment.store.forgetting.scan import Samples, Scan, leftover_ids, samples, scan
 from muniment.store.forgetting.selection import Selection, Wanted
 from muniment.store.index.documents import IndexDamageError
-from muniment.store.index.generation import Generations
+from muniment.store.index.generation import FileIndexes
 from muniment.store.ledger import Ledger
 from muniment.store.text.segment import IndexCutter
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
     from muniment.pipeline.workspace import Workspace
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
 
 
 @dataclass(slots=True)
@@ -38,8 +38,9 @@ class Erased:
 
     tombstone: str | None = None
     plan: Plan | None = None
-    since: str | None = None
     assets: tuple[str, ...] = ()
+    digests: tuple[str, ...] = ()
+    personas: tuple[int, ...] = ()
     samples: Samples = field(default_factory=Samples)
     scan: Scan = field(default_factory=Scan)
     resumed: bool = False
@@ -65,16 +66,15 @@ def erase_all(
         )
 
 
-def erase_again(workspace: "Workspace", digests: Sequence[str]) -> Erased:
-    """Erase what a restored scope holds although a forget list names it; nothing is no news.
-
-    The store's key has to be there, or nothing can be told.
-    """
+def erase_again(workspace: "Workspace", digests: Sequence[str], key: bytes) -> Erased:
+    """Erase what a restored scope holds although a forget list names it; nothing is no news."""
     with workspace.alone():
         with _opened(workspace) as held:
-            if not revived(held.ledger, digests):
+            if not revived(held.ledger, digests, key):
                 return Erased()
-        return _erase(workspace, lambda ledger: revived(ledger, digests), keep_containers=False)
+        return _erase(
+            workspace, lambda ledger: revived(ledger, digests, key), keep_containers=False
+        )
 
 
 def _erase(
@@ -83,18 +83,33 @@ def _erase(
     done = Erased(resumed=_finish_earlier(workspace))
     with _opened(workspace) as held:
         selection = chosen(held.ledger)
+        done.personas = tuple(sorted(selection.personas))
         held.ledger.tombstones.make_key()
         done.plan = plan(held.ledger.database, selection, keep_containers=keep_containers)
         done.samples = samples(held.ledger)
-        done.assets, done.since = _assets(held.ledger)
+        done.assets = _assets(held.ledger)
         reduced = rewrite(held.ledger)
         with held.ledger.unit(), erasing(held.ledger.database):
             done.tombstone = erase(held.ledger, done.plan, reduced, selection.personas, actor=ACTOR)
             beside = {int(seq) for seq in sweep.refs(held.ledger, "observation")}
+            done.digests = held.ledger.tombstones.of(done.tombstone)
             Groups(held.ledger, Tally(new_run_id())).regroup(beside)
         _sweep(workspace, held)
-        done.scan = scan(held.ledger, done.samples, [workspace.cache])
+        done.scan = _scanned(workspace, held.ledger, done.samples)
     return done
+
+
+def _scanned(workspace: "Workspace", ledger: Ledger, looked_for: Samples) -> Scan:
+    """Look for what went in every file, and in what an index server holds."""
+    found = scan(ledger, looked_for, [workspace.cache])
+    left = workspace.indexes().traces(looked_for.ids, looked_for.passages)
+    names = [ref.removeprefix("observation:") for ref in left]
+    # What stays may say the same in other letters; its row was just written anew.
+    stays = ledger.evidence.live_by_id(names)
+    found.hits += [
+        f"index server: {ref}" for ref, name in zip(left, names, strict=True) if name not in stays
+    ]
+    return found
 
 
 def resume(session: "Session") -> Erased:
@@ -105,7 +120,7 @@ def resume(session: "Session") -> Erased:
         if done.resumed:
             done.samples = leftover_ids(held.ledger)
             _sweep(workspace, held)
-            done.scan = scan(held.ledger, done.samples, [workspace.cache])
+            done.scan = _scanned(workspace, held.ledger, done.samples)
     return done
 
 
@@ -133,14 +148,14 @@ def _opened(workspace: "Workspace") -> Iterator[_Held]:
         held.ledger.close()
 
 
-def _assets(ledger: Ledger) -> tuple[tuple[str, ...], str | None]:
-    """Return the ids of what goes or is reduced, and when the first of it came."""
+def _assets(ledger: Ledger) -> tuple[str, ...]:
+    """Return the ids of what goes or is reduced."""
     found = rows(
         ledger.database,
-        "SELECT id, created_at FROM asset WHERE seq IN "
+        "SELECT id FROM asset WHERE seq IN "
         "(SELECT seq FROM temp.going WHERE tbl = 'asset' UNION SELECT seq FROM temp.reduced)",
     )
-    return tuple(row[0] for row in found), min((row[1] for row in found), default=None)
+    return tuple(row[0] for row in found)
 
 
 def _sweep(workspace: "Workspace", held: _Held) -> None:
@@ -151,24 +166,33 @@ def _sweep(workspace: "Workspace", held: _Held) -> None:
     versions = [int(version) for version in sweep.refs(held.ledger, "persona")]
     personas.erase(workspace.root, workspace.scope, versions)
     held.ledger = sweep.rewrite(held.ledger)
+    _clean_displaced(workspace)
     sweep.finish(held.ledger)
     sweep.clear_temporary(held.ledger)
 
 
+def _clean_displaced(workspace: "Workspace") -> None:
+    from muniment.pipeline.forgetting.carrying import cleanse_displaced
+
+    cleanse_displaced(workspace.settings, workspace.root)
+
+
 def _clean_index(workspace: "Workspace", ledger: Ledger) -> None:
     """Take what went out of the index: words, vectors, and the context of what stands beside it."""
-    generations = Generations(ledger.paths.index)
+    indexes = workspace.indexes()
+    if is_remote(workspace.settings):
+        # What another engine left behind here follows nothing any more.
+        FileIndexes(ledger.paths.index).discard()
     try:
-        generations.prune()
-        index = generations.open_text(readonly=False, cutter=IndexCutter(workspace.cache))
-        with closing(index):
+        indexes.prune()
+        with closing(indexes.open(readonly=False, cutter=IndexCutter(workspace.cache))) as index:
             _erase_documents(ledger, index)
     except IndexDamageError as error:
         if error.code != "index_missing":
-            files.remove_tree(ledger.paths.index)  # it will be made again from what is left
+            indexes.discard()  # it will be made again from what is left
 
 
-def _erase_documents(ledger: Ledger, index: "TextIndex") -> None:
+def _erase_documents(ledger: Ledger, index: "SearchIndex") -> None:
     index.remove(sweep.refs(ledger, "document"))
     follower = Follower(ledger, index)
     beside = [int(seq) for seq in sweep.refs(ledger, "observation")]

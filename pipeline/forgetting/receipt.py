@@ -3,28 +3,26 @@
 No content is in it, and no name of what went.
 """
 
-import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from muniment.pipeline.forgetting.copies import Copies, Wanted, copies
 from muniment.pipeline.forgetting.erasing import Erased
-from muniment.store.errors import MunimentError, NotFoundError
+from muniment.store.errors import NotFoundError
 from muniment.store.times import now
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from muniment.pipeline.options import Session
 
 _MOST_SHOWN = 200
 _MOST_ASKED = 5
 
 
-def receipt(session: "Session", erased: Erased, repositories: Sequence["Path"]) -> dict[str, Any]:
+def receipt(session: "Session", erased: Erased, wanted: Wanted) -> dict[str, Any]:
     """Look for what was erased on every reading path, and put the answer together."""
     reading = _read_paths(session, erased)
     clean = not erased.scan.hits and not any(reading.values())
-    holding, unread = _backups(session, erased, repositories)
+    something = erased.tombstone is not None or erased.resumed
+    holding, unread = copies(session, erased, wanted) if something else Copies([], [])
     return {
         "status": "erased" if erased.tombstone else "resumed" if erased.resumed else "unchanged",
         "mode": "hard",
@@ -75,6 +73,7 @@ def _listed(database: Any, passage: str) -> int:
         "SELECT count(*) FROM record_now WHERE instr(text, ?1)",
         "SELECT count(*) FROM candidate_now WHERE instr(text, ?1)",
         "SELECT count(*) FROM episode_now WHERE instr(gist, ?1) OR instr(title, ?1)",
+        "SELECT count(*) FROM entity_name_now WHERE instr(name, ?1)",
     )
     return sum(int(database.execute(one, (passage,)).fetchone()[0]) for one in statements)
 
@@ -83,31 +82,3 @@ def _told(pack: dict[str, Any], passage: str) -> int:
     items = [item["text"] for section in pack["sections"] for item in section["items"]]
     quotes = [citation["quote"] for citation in pack["citations"]]
     return sum(passage in text for text in (*items, *quotes))
-
-
-def _backups(
-    session: "Session", erased: Erased, repositories: Sequence["Path"]
-) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Name the snapshots that were made while it was there, and the repositories left unread."""
-    from muniment.store.backup.repository import Repository
-
-    workspace = session.workspace()
-    ledger = workspace.root.scope(workspace.scope).ledger.relative_to(workspace.root.path)
-    files = {asset.removeprefix("sha256:") for asset in erased.assets}
-    holding: list[dict[str, str]] = []
-    unread: list[dict[str, str]] = []
-    for path in repositories:
-        name = os.fsencode(path).decode("utf-8", "backslashreplace")
-        try:
-            repository = Repository.open(path)
-            with repository.reading():
-                for identity in repository.ids():
-                    snapshot = repository.read(identity)
-                    paths = {entry.path for entry in snapshot.entries}
-                    own = any(entry.sha256 in files for entry in snapshot.entries)
-                    there = ledger.as_posix() in paths and erased.since is not None
-                    if own or (there and snapshot.created_at >= (erased.since or "")):
-                        holding.append({"repository": name, "snapshot": identity})
-        except MunimentError as error:
-            unread.append({"repository": name, "reason": error.code})
-    return holding, unread

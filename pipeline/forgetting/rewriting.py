@@ -2,13 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.forgetting.carrying import Carried, apply, of_root
-from muniment.store import files
+from muniment.pipeline.forgetting.carrying import Carried, cleanse, of_root
 from muniment.store.backup.create import create
 from muniment.store.backup.prune import sweep
 from muniment.store.backup.restore import Wishes, restore
+from muniment.store.backup.snapshot import store_of
 from muniment.store.layout import Root
-from muniment.store.migrating import migrate
 from muniment.store.scratch import aside
 
 if TYPE_CHECKING:
@@ -26,8 +25,10 @@ def rewrite(session: "Session", repository: "Repository", *, dry_run: bool) -> d
     root = session.workspace().root
     found = of_root(root)
     listed = set(found.digests)
-    snapshots = {identity: repository.read(identity) for identity in repository.ids()}
-    behind = [one for one in snapshots.values() if not listed <= set(one.forgotten)]
+    own = store_of(root.manifest.read_bytes())
+    snapshots = [repository.read(identity) for identity in repository.ids()]
+    behind = [one for one in snapshots
+              if one.store == own and not listed <= set(one.forgotten)]  # fmt: skip
     changed = []
     for snapshot in behind if not dry_run else ():
         if _rewrite(session, repository, snapshot, found):
@@ -53,10 +54,7 @@ def _rewrite(
     with aside(session.workspace().root.temporary, "forget") as temporary:
         root = Root(temporary / "root")
         restore(root, repository, snapshot, Wishes(partial=True))
-        migrate(root)
-        touched = apply(session, root, found)
-        for copy in root.store.rglob("*.sqlite3.schema-*"):
-            files.remove(copy)
+        touched = cleanse(session.settings, root, [found])
         digests = tuple(sorted({*snapshot.forgotten, *found.digests}))
         create(root, repository, forgotten=digests, instead_of=snapshot)
     return bool(touched)

@@ -82,14 +82,14 @@ def _keep_originals(path: Path, ledger: Ledger, folder: Path) -> None:
     pieces = (piece_of(said) for _, _, said in lines(path) if said["type"] == "bytes")
     piece = next(pieces, None)
     while piece is not None:
-        asset, final = piece.asset, ledger.paths.asset(piece.asset)
+        asset, size = piece.asset, 0
         with files.temporary_file(folder) as (partial, stream):
             while piece is not None and piece.asset == asset:
                 files.write_chunk(stream, piece.data)
+                size += len(piece.data)
                 piece = next(pieces, None)
             files.sync_file(stream)
-            files.make_directory(final.parent)
-            files.publish(partial, final)
+            ledger.assets.store.keep(partial, asset, size)
 
 
 def _copy(ledger: Ledger, built: Path) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from muniment.store import migrations
 from muniment.store.archive import FORMAT, PIECE_BYTES, VERSION
 from muniment.store.archive.tables import tables, to_json
-from muniment.store.assets import check_file
 from muniment.store.database import database_errors
 from muniment.store.errors import DamageError
 from muniment.store.files import open_plain
@@ -66,15 +65,15 @@ class Archive:
             if not self._originals:
                 self.originals["left_out"] += 1
                 continue
-            path = self._ledger.paths.asset(asset)
+            store = self._ledger.assets.store
             try:
-                check_file(path, asset, size)
+                store.check(asset, size)
             except DamageError as error:
                 self.originals["missing"].append({"asset": asset, "reason": error.code})
                 continue
             self.originals["count"] += 1
             self.originals["bytes"] += size
-            with open_plain(path) as stream:
+            with open_plain(store.file(asset)) as stream:
                 offset = 0
                 while piece := stream.read(PIECE_BYTES):
                     text = base64.b64encode(piece).decode("ascii")

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from muniment.store.database import rows
+from muniment.store.forgetting import anchors
+from muniment.store.forgetting.personas import texts
 from muniment.store.forgetting.plan import Plan, going, numbers, references
 from muniment.store.forgetting.reduce import Reduced, Renamed, reduce
 from muniment.store.forgetting.tombstones import Tombstones, message_parts
@@ -16,9 +18,17 @@ from muniment.store.ids import made
 from muniment.store.ledger import Ledger
 
 _REACH = 6  # observations beside one may name it as their context in the index
-_IDS = re.compile(r"sha256:[0-9a-f]{64}|\b(?:obs|ep|cand|rec|sgt|chk)_[0-9a-f]{32}\b")
+_IDS = re.compile(r"sha256:[0-9a-f]{64}|\b(?:obs|ep|cand|rec|ent|sgt|chk)_[0-9a-f]{32}\b")
 _OWN_WORDS = frozenset({"text", "quote", "id", "digest", "fingerprint"})
 _GONE = going("observation")
+# Files that lose messages and nothing else: those are told again by their own digests.
+_TALKS = f"""
+seq IN (SELECT seq FROM temp.reduced) AND NOT EXISTS (SELECT 1 FROM observation o
+  WHERE o.asset = asset.seq AND o.seq IN {_GONE} AND o.kind <> 'metadata'
+  AND coalesce(o.author, '') = '' AND coalesce(o.instant, '') = '')
+AND NOT EXISTS (SELECT 1 FROM derivation d WHERE d.parent = asset.seq
+  AND d.asset IN {going("asset")})
+"""
 
 
 def erase(
@@ -27,7 +37,8 @@ def erase(
     """Delete what a plan names, persona versions later; return the tombstone's id."""
     database, tombstones = ledger.database, ledger.tombstones
     database.execute("PRAGMA defer_foreign_keys = ON")
-    digests = list(_digests(ledger))
+    personas = list(personas)
+    digests = list(_digests(ledger, personas))
     counts = {**plan.counts, "reduced": len(reduced)}
     tombstone, identity = tombstones.add("hard", counts, actor)
     for kind, digest in digests:
@@ -45,7 +56,11 @@ def erase(
         for renamed in reduce(ledger, one):
             known[renamed.old] = renamed.new
             journal.note_renamed(renamed)
+    renaming = anchors.touched(ledger)
     _delete(ledger)
+    for renamed in anchors.rename(ledger, renaming):
+        known[renamed.old] = renamed.new
+        journal.note_renamed(renamed)
     _rewrite_ids(ledger, known)
     for seq in sorted(journal.beside - set(numbers(database, f"SELECT * FROM {_GONE}"))):
         journal.add("observation", str(seq))
@@ -79,6 +94,7 @@ class _Journal:
             "SELECT 'document', 'record:' || r.id || '@' || v.version FROM record r "
             f"JOIN record_version v ON v.record = r.seq WHERE r.seq IN {going('record')}",
             f"SELECT 'id', id FROM candidate WHERE seq IN {going('candidate')}",
+            f"SELECT 'id', id FROM entity WHERE seq IN {going('entity')}",
         ):
             self._database.execute(
                 "INSERT INTO erasure (tombstone, kind, ref) "
@@ -122,20 +138,24 @@ class _Journal:
         )
 
 
-def _digests(ledger: Ledger) -> Iterator[tuple[str, str]]:
+def _digests(ledger: Ledger, personas: Iterable[int]) -> Iterator[tuple[str, str]]:
     """Yield (kind, keyed digest) of whatever must not come back."""
     database, keyed = ledger.database, ledger.tombstones
-    touched = f"seq IN {going('asset')} OR seq IN (SELECT seq FROM temp.reduced)"
-    for (asset,) in database.execute(f"SELECT id FROM asset WHERE {touched}"):
-        yield "asset", keyed.digest("asset", asset)
+    reduced = "seq IN (SELECT seq FROM temp.reduced)"
+    for kind, which in (("asset", f"seq IN {going('asset')} OR {reduced}"), ("reduced", _TALKS)):
+        for (asset,) in database.execute(f"SELECT id FROM asset WHERE {which}"):
+            yield kind, keyed.digest(kind, asset)
     for author, instant, text in database.execute(
         f"SELECT author, instant, text FROM observation WHERE seq IN {going('observation')}"
     ):
         parts = message_parts(author, instant, text)
         if parts is not None:
             yield "message", keyed.digest("message", *parts)
-    for event in database.execute(f"SELECT id FROM event WHERE seq IN {going('event')}"):
-        yield "event", keyed.digest("event", event[0])
+    for table in ("event", "session"):
+        for (identity,) in database.execute(f"SELECT id FROM {table} WHERE seq IN {going(table)}"):
+            yield table, keyed.digest(table, identity)
+    for text in texts(ledger.root, ledger.scope, personas):
+        yield "persona", keyed.digest("persona", text)
     yield from _claims(ledger, keyed)
 
 
@@ -161,7 +181,9 @@ def claim_parts(
 def _ids(ledger: Ledger) -> dict[str, str]:
     """Return what each plain id that goes is written as from now on."""
     known: dict[str, str] = {}
-    for table in ("asset", "observation", "episode", "candidate", "record", "checkpoint"):
+    for table in (
+        "asset", "observation", "episode", "candidate", "record", "entity", "checkpoint"
+    ):  # fmt: skip
         rows = ledger.database.execute(f"SELECT id FROM {table} WHERE seq IN {going(table)}")
         known |= {
             row[0]: f"forgotten:{ledger.tombstones.digest(table, row[0])[:32]}" for row in rows

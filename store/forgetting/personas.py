@@ -33,6 +33,20 @@ def versions(root: Root, scope: Scope, wanted: Iterable[int]) -> list[int]:
         return [int(row[0]) for row in rows(database, _SAME, (_json(wanted),))]
 
 
+def texts(root: Root, scope: Scope, wanted: Iterable[int] | None = None) -> dict[str, list[int]]:
+    """Return the versions by their text: all of them, or those that are wanted."""
+    path = root.user(scope).database
+    found: dict[str, list[int]] = {}
+    if not path.exists():
+        return found
+    chosen = None if wanted is None else set(wanted)
+    with database_errors(path), closing(open_database(path, readonly=True)) as database:
+        for version, text in rows(database, "SELECT version, text FROM persona"):
+            if chosen is None or version in chosen:
+                found.setdefault(str(text), []).append(int(version))
+    return found
+
+
 def erase(root: Root, scope: Scope, wanted: Iterable[int]) -> None:
     """Delete versions and write the file anew; the root is held alone. May be done twice."""
     path = root.user(scope).database

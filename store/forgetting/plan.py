@@ -63,6 +63,7 @@ class Plan:
             "persona",
         }
         shown = {f"{kind}s": self.counts.get(kind, 0) for kind in sorted(kinds)}
+        shown["entities"] = self.counts.get("entity", 0)
         return {
             "assets": self.counts.get("asset", 0), **shown,
             "sightings": self.counts.get("sighting", 0), "reduced": self.reduced,
@@ -231,13 +232,29 @@ SELECT c.seq FROM checkpoint c WHERE EXISTS (SELECT 1 FROM json_tree(c.state) j,
 # A sidecar says things of its picture and of nothing else.
 _ABOUT = f"SELECT other FROM link WHERE relation = 'sidecar' AND asset IN {_PARTS}"
 
+# What the user said of another name repeats the name that it is told of.
+_RENAMED = f"""
+SELECT o.asset FROM entity_name n JOIN observation o ON o.seq = n.observation
+WHERE n.via = 'user' AND n.entity IN (
+  SELECT x.entity FROM entity_name x WHERE x.seq IN {going("entity_name")} AND x.via <> 'user'
+  AND NOT EXISTS (SELECT 1 FROM entity_name y WHERE y.entity = x.entity
+    AND y.folded = x.folded AND y.seq NOT IN {going("entity_name")}))
+"""
+# An entity is what it is called: without a name that stays there is none.
+_NAMELESS = f"""
+SELECT n.entity FROM entity_name n WHERE n.seq IN {going("entity_name")}
+AND NOT EXISTS (SELECT 1 FROM entity_name x WHERE x.entity = n.entity
+  AND x.seq NOT IN {going("entity_name")})
+"""
+
 _FOLLOWING: dict[str, tuple[str, ...]] = {
-    "asset": (_DERIVED, _MADE, _EMPTY, _STATED, _ABOUT),
+    "asset": (_DERIVED, _MADE, _EMPTY, _STATED, _ABOUT, _RENAMED),
     "observation": (_SUPERSEDED,),
     "candidate": (_QUOTING, _BEHIND),
     "record": (_CLAIMED, _LINEAGE),
     "episode": (_TELLING,),
     "checkpoint": (_COVERING, _REPORTING),
+    "entity": (_NAMELESS,),
 }
 
 

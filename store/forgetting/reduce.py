@@ -74,7 +74,7 @@ def _rewritten(ledger: Ledger, number: int, old: str, storage: str) -> Reduced:
         places.append(Place(int(seq), at + 1, end, line + 1, last))
         at, line = end + 1, last + 1
     data = BytesIO("".join(parts).encode("utf-8", "surrogatepass"))
-    taken = take_stream(data, ledger.paths, ledger.root.temporary)
+    taken = take_stream(data, ledger.assets.store, ledger.root.temporary)
     return Reduced(number, old, storage == "file", taken, places)
 
 

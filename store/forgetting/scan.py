@@ -14,8 +14,8 @@ from pathlib import Path
 
 import apsw
 
-from muniment.store import files
 from muniment.store.database import rows
+from muniment.store.errors import DamageError
 from muniment.store.forgetting.plan import going
 from muniment.store.ledger import Ledger
 
@@ -27,17 +27,29 @@ _SLICE_BYTES, _LEAST_DIFFERENT = 24, 10
 _LEAST_NAME = 6
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{32,}")
 _ID_LENGTHS = (32, 64)
+# An episode whose anchor stays is told anew from what stays, under the same id.
+_NOT_DRAFTED_ANEW = f"""
+AND NOT EXISTS (SELECT 1 FROM observation o WHERE o.id = episode.anchor
+  AND o.seq NOT IN {going("observation")} AND o.asset NOT IN (SELECT seq FROM temp.reduced))
+"""
+_WORDS = {
+    "observation": "text", "record_version": "text", "candidate": "text", "entity_name": "name",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
 class Samples:
-    """What is looked for: ids, passages of text, file names, and pieces of bytes."""
+    """What is looked for: ids, passages of text, file names, and pieces of bytes.
+
+    ``large`` names the assets that an asset store had.
+    """
 
     ids: list[str] = field(default_factory=list)
     passages: list[str] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
     pieces: list[bytes] = field(default_factory=list)
     refs: list[tuple[str, str]] = field(default_factory=list)
+    large: list[str] = field(default_factory=list)
 
     def needles(self) -> list[bytes]:
         """Return every sample but the ids as bytes."""
@@ -64,15 +76,17 @@ class Scan:
 def samples(ledger: Ledger) -> Samples:
     """Take samples of what is about to go (``temp.going``), none that stands in what stays."""
     database, found = ledger.database, Samples()
-    for kind in ("asset", "observation", "episode", "candidate", "record"):
+    for kind in ("asset", "observation", "episode", "candidate", "record", "entity"):
+        which = f"seq IN {going(kind)} {_NOT_DRAFTED_ANEW if kind == 'episode' else ''}"
         rows = database.execute(
-            f"SELECT id FROM {kind} WHERE seq IN {going(kind)} ORDER BY seq LIMIT {_MOST_IDS}"
+            f"SELECT id FROM {kind} WHERE {which} ORDER BY seq LIMIT {_MOST_IDS}"
         )
         found.refs += [(kind, row[0]) for row in rows]
     reduced = database.execute(
         "SELECT a.id FROM temp.reduced r JOIN asset a ON a.seq = r.seq LIMIT 100"
     )
     found.refs += [("asset", row[0]) for row in reduced]
+    found.large = _large(database)
     found.ids = [identity.rpartition(":")[2] for _, identity in found.refs]
     found.passages = _passages(database)
     found.names = _names(database)
@@ -87,7 +101,18 @@ def leftover_ids(ledger: Ledger) -> Samples:
     )
     refs = [str(row[0]) for row in rows]
     plain = [ref.rpartition(":")[2].partition("@")[0] for ref in refs]
-    return Samples(ids=plain[:_MOST_IDS])
+    large = [str(ref) for (ref,) in ledger.database.execute(
+        "SELECT DISTINCT ref FROM erasure WHERE kind = 'file'"
+    )]  # fmt: skip
+    return Samples(ids=plain[:_MOST_IDS], large=large)
+
+
+def _large(database: apsw.Connection) -> list[str]:
+    rows = database.execute(
+        f"SELECT id FROM asset WHERE storage = 'file' AND (seq IN {going('asset')} "
+        "OR seq IN (SELECT seq FROM temp.reduced)) ORDER BY seq"
+    )
+    return [row[0] for row in rows]
 
 
 def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Scan:
@@ -98,6 +123,9 @@ def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Sc
     done = Scan()
     needles = looked_for.needles()
     digests = {identity.rpartition("_")[2].encode() for identity in looked_for.ids}
+    for asset in looked_for.large:
+        if ledger.assets.number(asset) is None:
+            done.hits += ledger.assets.store.left(asset)
     if not needles and not digests:
         return done
     for path in _files(ledger, others):
@@ -112,10 +140,10 @@ def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Sc
 def _passages(database: apsw.Connection) -> list[str]:
     texts = [
         row[0]
-        for table in ("observation", "record_version", "candidate")
+        for table, column in _WORDS.items()
         for row in database.execute(
-            f"SELECT text FROM {table} WHERE seq IN {going(table)} "
-            f"AND length(text) >= {_LEAST_CHARACTERS} ORDER BY length(text) DESC "
+            f"SELECT {column} FROM {table} WHERE seq IN {going(table)} "
+            f"AND length({column}) >= {_LEAST_CHARACTERS} ORDER BY length({column}) DESC "
             f"LIMIT {_MOST_ROWS}"
         )
     ]
@@ -133,8 +161,9 @@ def _parts(text: str) -> Iterator[str]:
 
 def _said_elsewhere(database: apsw.Connection, part: str) -> bool:
     row = database.execute(
-        f"SELECT 1 FROM observation WHERE instr(text, ?) AND seq NOT IN {going('observation')} "
-        "LIMIT 1",
+        f"SELECT 1 FROM observation WHERE instr(text, ?1) AND seq NOT IN {going('observation')} "
+        f"UNION ALL SELECT 1 FROM entity_name WHERE instr(name, ?1) "
+        f"AND seq NOT IN {going('entity_name')} LIMIT 1",
         (part,),
     ).fetchone()
     return row is not None
@@ -162,7 +191,7 @@ def _pieces(ledger: Ledger) -> list[bytes]:
         f"SELECT id, storage, seq FROM asset WHERE seq IN {going('asset')} "
         f"ORDER BY size DESC LIMIT {_MOST_ROWS}",
     ):
-        with suppress(OSError):
+        with suppress(DamageError, OSError):
             data = _some_bytes(ledger, asset, storage, number)
             places = (0, len(data) // 2, max(0, len(data) - _SLICE_BYTES))
             pieces = (data[at : at + _SLICE_BYTES] for at in places)
@@ -175,8 +204,7 @@ def _pieces(ledger: Ledger) -> list[bytes]:
 def _some_bytes(ledger: Ledger, asset: str, storage: str, number: int) -> bytes:
     if storage == "inline":
         return ledger.assets.inline_bytes(number)
-    with files.open_reading(ledger.paths.asset(asset)) as stream:
-        return stream.read(1024 * 1024)
+    return ledger.assets.store.read(asset, 0, 1024 * 1024)
 
 
 def _stays(ledger: Ledger, hit: bytes, *, before: bool = False) -> bool:
@@ -218,8 +246,9 @@ def _hits(path: Path, needles: list[bytes], digests: set[bytes]) -> Iterator[byt
 
 def _files(ledger: Ledger, others: Iterable[Path]) -> Iterator[Path]:
     named = {
-        ledger.paths.asset(row[0])
-        for row in ledger.database.execute("SELECT id FROM asset WHERE storage = 'file'")
+        path
+        for (asset,) in ledger.database.execute("SELECT id FROM asset WHERE storage = 'file'")
+        for path in (ledger.paths.asset(asset), ledger.paths.cache / asset.removeprefix("sha256:"))
     }
     scopes = ledger.root.store / "tenants"
     for folder in (

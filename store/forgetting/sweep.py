@@ -33,11 +33,7 @@ def remove_files(ledger: Ledger) -> int:
         for asset in refs(ledger, "file"):
             if ledger.assets.number(asset) is not None:
                 continue
-            path = ledger.paths.asset(asset)
-            removed += path.exists()
-            files.remove(path)
-            if path.parent.is_dir():
-                files.sync_directory(path.parent)
+            removed += ledger.assets.store.remove(asset)
             seals.forget(asset)
         seals.compact()
     documents = refs(ledger, "document")

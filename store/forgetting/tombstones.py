@@ -41,6 +41,12 @@ class Tombstones:
         message = canonical([*self._scope, kind, *parts])
         return hmac.new(self._key, message, hashlib.sha256).hexdigest()
 
+    def under(self, key: bytes) -> "Tombstones":
+        """Return the same list with another key, for digests that another store made."""
+        other = Tombstones(self._database, self._root, Scope(*self._scope))
+        other._key = key
+        return other
+
     def make_key(self) -> None:
         """Make the store's key, durably, unless there is one."""
         path = self._root.forget_key
@@ -116,6 +122,30 @@ class Tombstones:
             "INSERT INTO forgotten (tombstone, kind, digest) VALUES (?, ?, ?)",
             [(tombstone, kind, digest) for digest in digests],
         )
+
+    def of(self, tombstone: str) -> tuple[str, ...]:
+        """Return the digests that one tombstone stands for."""
+        rows = self._database.execute(
+            "SELECT DISTINCT f.digest FROM forgotten f JOIN tombstone t ON t.seq = f.tombstone "
+            "WHERE t.id = ? ORDER BY 1",
+            (tombstone,),
+        )
+        return tuple(row[0] for row in rows)
+
+    def lifted(self) -> tuple[str, ...]:
+        """Return the digests of what was erased and has been let in again since."""
+        return tuple(row[0] for row in self._database.execute(
+            "SELECT DISTINCT f.digest FROM forgotten f "
+            "JOIN forgotten_lift l ON l.forgotten = f.seq"
+        ))  # fmt: skip
+
+    def carry(self, digests: Iterable[str], actor: str) -> int:
+        """Take over the digests of another list that do not stand yet; return how many."""
+        new = sorted(set(digests) - set(self.standing()))
+        if new:
+            tombstone, _ = self.add("hard", {"carried": len(new)}, actor)
+            self.block(tombstone, "carried", new)
+        return len(new)
 
     def all(self) -> list[dict[str, Any]]:
         """Return the tombstones, newest first; ``lifted`` counts members that are back."""

@@ -21,6 +21,7 @@ from support.backups import (
     backed_up,
     content,
     filled,
+    folder_of,
     killed_at,
     points,
     remember_more,
@@ -85,7 +86,7 @@ def test_a_backup_killed_at_any_step_leaves_a_repository_that_goes_on(
         report = verify_backup(repository)
         assert not report.damaged, (nth, report.findings)
         assert not snapshot.missing
-        assert list(repository.temporary.iterdir()) == []
+        assert list((folder_of(repository) / "tmp").iterdir()) == []
 
 
 def test_a_backup_killed_at_any_step_leaves_earlier_snapshots_whole(

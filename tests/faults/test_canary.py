@@ -2,15 +2,18 @@
 
 import json
 import sqlite3
+import wave
 import zipfile
 from collections.abc import Callable
 from email.message import EmailMessage
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 from support.cli import Answer, invoke
+from support.sounds import RATE, speech
 
 WORD = "zanzibarquokka"
 SENTENCE = f"The {WORD} sings at midnight by the violet lighthouse."
@@ -94,6 +97,10 @@ def put_in_by_every_route(run: Run, inputs: Path) -> dict[str, str]:
     fragment = {**event, "event_id": f"{WORD}-2", "category": "voice_fragment", "final": False}
     lines = "\n".join(json.dumps(one) for one in (event, fragment))
     assert run("session", "append", "-", stdin=lines.encode()).code == 0
+    claim = {"text": SENTENCE, "quote": SENTENCE, "ref": f"event:{WORD}", "kind": "fact"}
+    proposal = json.dumps({"proposal": claim}).encode()
+    assert run("turn", "complete", "-", "--agent", "helper", stdin=proposal).code == 0
+    assert WORD in run("candidates", "list").out
     goal = json.dumps({"goal": f"Find out why {SENTENCE}"})
     assert run("session", "append", "Hello.", "--session", "plain").code == 0
     saved = run("checkpoint", "save", "-", "--session", "plain", stdin=goal.encode())
@@ -106,24 +113,43 @@ def test_an_erased_sentence_is_in_no_byte_and_no_answer(
     run: Run, inputs: Path, tmp_path: Path
 ) -> None:
     refs = put_in_by_every_route(run, inputs)
-    root = tmp_path / "root"
+    root, repository = tmp_path / "root", tmp_path / "backup"
     assert holding(root)
     assert WORD in run("recall", WORD).out
+    assert run("backup", "create", repository).code == 0
+    assert holding(repository)
 
     named = [refs["record"], refs["session"], "persona:1", str(inputs / WORD)]
     done = run("forget", "--hard", "--yes", *named)
 
     assert (done.code, done.json["clean"]) == (0, True), done.out
-    assert holding(root, tmp_path / "cache", tmp_path / "state") == []
+    assert run("backup", "forget", repository).code == 0
+    assert run("export", tmp_path / "archive.jsonl", "--with-originals").code == 0
+    archived = [tmp_path / "archive.jsonl"]
+    left = holding(root, repository, tmp_path / "cache", tmp_path / "state")
+    assert left + [str(one) for one in archived if WORD.encode() in one.read_bytes()] == []
+    nothing_answers(run, refs["record"])
+    assert run("verify").json["findings"] == []
+    assert run("backup", "verify", repository).code == 0
+    assert "Ada" in run("list", "observations").out
+    everything_in_tables_is_clean(root)
+
+
+def nothing_answers(run: Run, record: str) -> None:
+    """Ask every reading command; the question itself is echoed and does not count."""
     for kind in ("assets", "observations", "episodes", "candidates", "records", "sessions", "runs",
-                 "tombstones"):  # fmt: skip
+                 "tombstones", "entities"):  # fmt: skip
         assert WORD not in run("list", kind).out, kind
     pack = run("recall", WORD).json
     assert WORD not in json.dumps([pack["sections"], pack["citations"]])
     assert pack["coverage"] == "none"
-    assert run("verify").json["findings"] == []
-    assert "Ada" in run("list", "observations").out
-    everything_in_tables_is_clean(root)
+    explained = run("explain", "who sings at midnight by the lighthouse")
+    assert WORD not in explained.out
+    for command in (["search", "sings at midnight"], ["timeline", "job"], ["history", record],
+                    ["candidates", "list"], ["persona", "show"], ["session", "show", "plain"],
+                    ["session", "resume", "plain"], ["checkpoint", "show", "plain"],
+                    ["status"]):  # fmt: skip
+        assert WORD not in run(*command).out, command
 
 
 def everything_in_tables_is_clean(root: Path) -> None:
@@ -147,3 +173,30 @@ def test_what_was_erased_is_in_no_later_backup(run: Run, inputs: Path, tmp_path:
     assert run("backup", "create", tmp_path / "backup").code == 0
 
     assert holding(tmp_path / "backup") == []
+
+
+def test_erased_speech_is_in_no_byte_and_no_answer(run: Run, tmp_path: Path) -> None:
+    words = "The keeper painted eleven purple elephants on the harbour wall."
+    sound = np.clip(speech(words) * 32767, -32768, 32767).astype("<i2").tobytes()
+    folder = tmp_path / "in"
+    folder.mkdir()
+    with wave.open(str(folder / "talk.wav"), "wb") as made:
+        made.setparams((1, 2, RATE, 0, "NONE", "not compressed"))
+        made.writeframes(sound)
+    assert run("ingest", folder, "--no-embeddings").code == 0
+    heard = next(one for one in run("list", "observations").json["items"] if one["kind"] == "asr")
+    phrase = heard["text"]
+    assert "purple elephant" in phrase.lower()
+    piece = sound[len(sound) // 2 :][:64]
+    assert any(piece in path.read_bytes() for path in (tmp_path / "root").rglob("*")
+               if path.is_file())  # fmt: skip
+
+    done = run("forget", "--hard", "--yes", heard["ref"])
+
+    assert (done.code, done.json["clean"]) == (0, True), done.out
+    for path in (*(tmp_path / "root").rglob("*"), *(tmp_path / "cache").rglob("*")):
+        content = path.read_bytes().lower() if path.is_file() else b""
+        assert b"purple elephant" not in content, path
+        assert piece.lower() not in content, path
+    assert run("list", "observations").json["count"] == 0
+    assert run("recall", "purple elephants").json["coverage"] == "none"

@@ -1,15 +1,23 @@
 """A warm store notices what happens to it: restores, rebuilt indexes, erased content."""
 
-from collections.abc import Iterator
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.agents import Agent, event, texts
 from support.cli import execute
 
+from muniment.pipeline.agent.events import Event
+from muniment.pipeline.machine import TIERS, Tier
 from muniment.pipeline.options import Session
+from muniment.pipeline.serving.calls import Call
 from muniment.pipeline.serving.tools import Tools
 from muniment.store.errors import NoStoreError, NotFoundError
+from muniment.store.records import Producer
 
 
 @pytest.fixture
@@ -95,12 +103,114 @@ def test_a_scope_that_is_not_there_yet_is_told_and_then_found(tmp_path: Path) ->
 def test_sessions_of_a_server_that_died_are_closed_by_the_next_one(
     agent: Agent, tools: Tools
 ) -> None:
-    from muniment.pipeline.agent.events import Event
-
-    tools.append([Event(event_id="m1", role="user", text="Hello.", session="m")], None,
-                 lambda _done, _total: None)  # fmt: skip
+    tools.append([Event(event_id="m1", role="user", text="Hello.", session="m")], None)
     assert agent.run("session", "show", "m")["status"] == "open"
 
     assert tools.close_left_open() == ["m"]
 
     assert agent.run("session", "show", "m")["reason"] == "left_open"
+
+
+def test_a_warm_answer_heeds_the_settings_of_coverage_and_tokens(agent: Agent) -> None:
+    question = "Who painted the ceiling above pier nine?"
+    usual = Tools(Session({"root": str(agent.root), "lock_wait": 10.0, "coverage_threshold": 1.0}))
+    free = Tools(Session({"root": str(agent.root), "lock_wait": 10.0, "coverage_threshold": 0.0}))
+    try:
+        assert found(usual, question) == []
+        assert "The boat is moored at pier nine." in found(free, question)
+    finally:
+        usual.warm.close()
+        free.warm.close()
+
+
+class Lengths:
+    """An embedder of text lengths."""
+
+    dimensions = 2
+    producer = Producer(adapter="lengths", version="1", role="embed")
+
+    def passages(self, texts: Sequence[str]) -> np.ndarray:
+        return np.asarray([[1.0, len(text)] for text in texts], np.float32)
+
+    def query(self, text: str) -> np.ndarray:
+        return self.passages([text]).reshape(-1)
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 60.0) -> None:
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+def test_new_texts_get_their_vectors_beside_the_answers(
+    agent: Agent, tools: Tools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muniment.pipeline.flow.embedder_of", lambda _: Lengths())
+
+    def lacking() -> list[str]:
+        pack, _ = tools.recall("boat", {"token_budget": 2_000, "semantic": True}, None)
+        return [said for said in pack["warnings"] if "no vectors yet" in said]
+
+    eventually(lambda: not lacking())
+    agent.append(*(event(n, f"The boat number {n} is at sea.") for n in range(10, 40)))
+
+    eventually(lambda: not lacking())
+    assert [thread.name for thread in threading.enumerate()].count("embed") == 1
+    tools.warm.close()
+    assert "embed" not in [thread.name for thread in threading.enumerate()]
+
+
+class FallingWatch:
+    """A machine whose memory a test sets."""
+
+    now: Tier = TIERS[0]
+
+    def __init__(self, _pinned: str | None) -> None:
+        """Need nothing."""
+
+    def tier(self) -> Tier:
+        return type(self).now
+
+
+def test_a_machine_that_gets_short_of_memory_lets_fewer_ask_at_once(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muniment.pipeline.machine.Watch", FallingWatch)
+    tools = Tools(Session({"root": str(agent.root)}))
+    with tools.warm.reading(), tools.warm.reading() as second:
+        assert second.request("boat", {}).depth == TIERS[0].depth
+        monkeypatch.setattr(FallingWatch, "now", TIERS[-1])
+        waiting = threading.Thread(target=found, args=(tools, "boat"))
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+    waiting.join(60)
+    assert not waiting.is_alive()
+    with tools.warm.reading() as only:
+        assert only.request("boat", {}).depth == TIERS[-1].depth
+    assert len(tools.warm._idle) == TIERS[-1].readers
+    assert found(tools, "where is the boat moored?") == ["The boat is moored at pier nine."]
+    tools.warm.close()
+
+
+def gone() -> None:
+    raise asyncio.CancelledError
+
+
+def test_a_call_that_was_taken_back_leaves_whole_batches_and_a_usable_store(
+    agent: Agent, tools: Tools
+) -> None:
+    many = [Event(event_id=f"n{n}", role="user", text=f"Note {n}.", session="m")
+            for n in range(250)]  # fmt: skip
+    with pytest.raises(asyncio.CancelledError):
+        tools.append(many, None, Call(check=gone))
+    assert agent.run("session", "show", "m")["messages"] == 100
+    with pytest.raises(asyncio.CancelledError):
+        tools.recall("boat", {"token_budget": 2_000}, None, Call(check=gone))
+
+    done = tools.append(many, None)
+
+    assert [one["status"] for one in done["events"]].count("known") == 100
+    assert found(tools, "where is the boat moored?")
+    assert agent.run("session", "show", "m")["messages"] == 250

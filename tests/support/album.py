@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageDraw
+from support.agents import event, lines
 from support.cli import invoke
 from support.media import ffmpeg
 from support.stores import Line, TinyStore
 
+from muniment.store.ledger.entities import Use
 from muniment.store.records import (
     BboxLocator,
     Candidate,
@@ -25,6 +27,7 @@ HOSTILE_NAME = f'{HANDLER}\u202e\x1b[31m{SCRIPT}".html'
 HOSTILE_TEXT = (
     f"kumquat </mark></p>{SCRIPT}{HANDLER} \u202eevil\x00 javascript:alert(1) " + "x" * 900
 )
+SESSION = f"trip/2026 {SCRIPT}"
 # Where the one dark bar of the picture lies, as shares of its sides.
 BAR = (0.25, 0.5, 0.5, 0.1)
 CREATED = "2026-01-01T00:00:00.000000Z"
@@ -47,6 +50,9 @@ class Album:
     def __init__(self, folder: Path) -> None:
         self.root, self.cache = folder / "root", folder / "cache"
         assert invoke("--root", self.root, "init").code == 0
+        said = lines(event(1, f"Book the ferry {SCRIPT}", session=SESSION),
+                     event(2, "Booked.", session=SESSION, role="assistant"))  # fmt: skip
+        assert invoke("--root", self.root, "session", "append", "-", stdin=said).code == 0
         self.store = TinyStore(self.root)
         eyes = Producer(adapter="eyes", version="1", role="ocr")
         ears = Producer(adapter="ears", version="1", role="transcribe")
@@ -62,6 +68,7 @@ class Album:
             data=f"<html>{SCRIPT}</html>".encode(), media_type="text/html", family="text",
             captured="2026-03-03T10:00:00Z",
         )  # fmt: skip
+        self.page = self.asset_of(self.hostile)
         self.chat = self.store.chat(
             [("Ana", "Shall we meet?", "2026-03-01T10:00:00Z"),
              ("Bo", "The gate code is 7731, keep it.", "2026-03-01T10:01:00Z"),
@@ -85,6 +92,9 @@ class Album:
         )  # fmt: skip
         self.record = self.store.record("The gate code is 7731", self.chat[1], "gate code is 7731")
         self.candidate = self._candidate()
+        with self.store.ledger.unit():
+            use = Use(self.hostile, HANDLER, HANDLER, "name", "author")
+            self.store.ledger.entities.add("person", use)
 
     def _candidate(self) -> str:
         quote = "meet"

@@ -67,6 +67,7 @@ def _request(query: str, fields: dict[str, Any]) -> Request:
 
 _REQUEST_FIELDS = {
     "token_budget", "fusion", "semantic", "require", "query_id", "coverage_threshold",
+    "fade",
 }  # fmt: skip
 
 

@@ -61,13 +61,18 @@ def remember_more(root: Root, text: str) -> None:
         ledger.attempts.start_run(f"run_{text}", "test")
 
 
+def folder_of(repository: Repository) -> Path:
+    """Return where a repository of this machine lies."""
+    return Path(repository.place.name)
+
+
 def large_objects(repository: Repository, snapshot: Snapshot) -> list[Path]:
     """Return the files of the objects that are assets."""
     return [
         path
         for entry in snapshot.entries
         if entry.kind == "asset"
-        for path in repository.path.rglob(repository.file_name(entry.sha256))
+        for path in folder_of(repository).rglob(repository.file_name(entry.sha256))
     ]
 
 

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,14 @@ _FLAGS = (
 def program() -> str | None:
     """Return the browser of this machine."""
     return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@cache
+def _axe() -> str:
+    found = find_spec("axe_playwright_python")
+    assert found is not None, "axe-core is missing: make test-browser"
+    assert found.origin is not None
+    return Path(found.origin).with_name("axe.min.js").read_text("utf-8")
 
 
 class Browser:
@@ -111,8 +121,30 @@ class Browser:
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])  # fmt: skip
 
+    def painted(self) -> None:
+        """Wait until what the page is now has been painted, its pictures with it."""
+        self.evaluate(
+            "Promise.all([...document.images].filter(i => i.complete && i.naturalWidth)"
+            ".map(i => { i.decoding = 'sync'; return i.decode().catch(() => null) }))"
+            ".then(() => new Promise(done => "
+            "requestAnimationFrame(() => requestAnimationFrame(() => done(true)))))"
+        )
+
+    def serious(self) -> list[str]:
+        """Return what axe-core finds serious or worse on the page."""
+        self.evaluate(f"{_axe()}\n;undefined")
+        # A world of its own would do, too; the page's has no script that could mind.
+        return list(
+            self.evaluate(
+                "axe.run().then(found => found.violations"
+                ".filter(one => ['serious', 'critical'].includes(one.impact))"
+                ".map(one => `${one.id}: ${one.nodes.map(n => n.html.slice(0, 120)).join(' | ')}`))"
+            )
+        )
+
     def picture(self, target: Path) -> Path:
-        """Write what the page looks like."""
+        """Write what the page looks like, once it is painted."""
+        self.painted()
         found = self.call("Page.captureScreenshot", format="png")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(base64.b64decode(found["data"]))

@@ -41,7 +41,7 @@ def run(root: Root, acknowledge: Callable[[str], None] = lambda _: None) -> Iter
 
 def _put(ledger: Ledger, step: int) -> str:
     data = f"text {step} ".encode() * (20_000 if step % 2 else 20)
-    taken = take_stream(BytesIO(data), ledger.paths, ledger.root.temporary)
+    taken = take_stream(BytesIO(data), ledger.assets.store, ledger.root.temporary)
     with ledger.unit():
         number, new = ledger.assets.add(taken)
         if new:

@@ -177,6 +177,8 @@ def said(fields: dict[str, Any], model: str, before: int) -> str:
         size = len(base64.b64decode(encoded))
         seen = {"text": f"A picture of {size} bytes.", "labels": ["picture"], "confidence": 0.75}
         return "Just a picture." if model == "plain-words" else json.dumps(seen)
+    if model.startswith("reviews"):
+        return reviewed(asked, model)
     if model.startswith("propos"):
         return proposed(asked, model, before)
     good = json.dumps(GOOD, ensure_ascii=False)
@@ -186,6 +188,15 @@ def said(fields: dict[str, Any], model: str, before: int) -> str:
         "valid-second": good if before else '{"name": 7}',
     }
     return scripts.get(model, good)
+
+
+def reviewed(asked: str, model: str) -> str:
+    """Return what a reviewer says of pairs: by the words that only one side has."""
+    verdict = {"reviews-same": "same", "reviews-odds": "contradiction"}.get(model, "apart")
+    pairs = [
+        {"id": one["id"], "verdict": verdict, "reason": "scripted"} for one in json.loads(asked)
+    ]
+    return json.dumps({"pairs": [*pairs[:1], {"id": "q99", "verdict": "same"}]})
 
 
 def proposed(asked: str, model: str, before: int) -> str:
@@ -203,7 +214,27 @@ def proposed(asked: str, model: str, before: int) -> str:
             }  # fmt: skip
             strange = {"proposes-forged": "quote", "proposes-of-others": "passage"}.get(model)
             found.append(claim | ({strange: "p99 never given"} if strange else {}))
+    if model == "proposes-names":
+        return json.dumps({"candidates": [], **named(asked)})
     return json.dumps({"candidates": found})
+
+
+def named(asked: str) -> dict[str, Any]:
+    """Name a place that the first passage names, one that it does not, and relate them."""
+    where = {"passage": json.loads(asked)[0]["id"]}
+    return {
+        "entities": [
+            {**where, "name": "Bergen", "kind": "place"},
+            {**where, "name": "Berg", "kind": "place"},
+            {"passage": "p99", "name": "Bergen", "kind": "place"},
+        ],
+        "relations": [
+            {**where, "quote": "We live in Bergen", "subject": "user", "relation": "lives_in",
+             "object": "Bergen", "confidence": 0.9},
+            {**where, "quote": "We own Bergen", "subject": "user", "relation": "owns",
+             "object": "Bergen", "confidence": 0.9},
+        ],
+    }  # fmt: skip
 
 
 def heard(model: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Build small real stores quickly: a ledger from a list of texts, and the index that follows it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -77,14 +77,17 @@ class TinyStore:
         )
         return observation
 
-    def notes(self, texts: Iterable[str], **line: Any) -> list[str]:
-        """Store many notes in one transaction."""
+    def notes(
+        self, texts: Iterable[str], captured: Callable[[int], str] | None = None, **line: Any
+    ) -> list[str]:
+        """Store many notes in one transaction; ``captured`` dates the note of a number."""
         texts = list(texts)
         with self.ledger.unit():
             return [
-                self._put(f"/notes/note-{n}.txt", [Line(text, **line)], text.encode())[0]
+                self._put(f"/notes/note-{n}.txt", [Line(text, **line)], text.encode(),
+                          captured=captured(n) if captured else None)[0]
                 for n, text in enumerate(texts, self._notes + 1)
-            ]
+            ]  # fmt: skip
 
     def chat(
         self, messages: Sequence[tuple[str, str, str | None]], *, name: str = "chat.txt",
@@ -205,7 +208,7 @@ class TinyStore:
         content = "\n".join(line.text for line in lines).encode() if data is None else data
         # The name makes the bytes its own, so that equal texts in two files stay two assets.
         content += f"\n{path}".encode() if data is None or lines else b""
-        taken = take_stream(BytesIO(content), self.paths, self.root.temporary)
+        taken = take_stream(BytesIO(content), self.ledger.assets.store, self.root.temporary)
         assets = self.ledger.assets
         number, new = assets.add(taken)
         if new:

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from muniment.adapters.ports import Draft, Finding, Outcome, Source, Tools
+from muniment.adapters.ports import Derived, Draft, Finding, Outcome, Source, Tools
 from muniment.store.errors import InputError, MissingToolError
-from muniment.store.records import CharLocator
+from muniment.store.records import BboxLocator, CharLocator
 
 
 def draft(text: str) -> Draft:
@@ -19,9 +19,14 @@ def draft(text: str) -> Draft:
     return Draft(kind="text", text=text, locator=locator, confidence=1.0)
 
 
+def words(source: Source) -> str:
+    with source.open() as stream:
+        return stream.read().decode()
+
+
 class Good:
     def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
-        yield draft(source.open().read().decode())
+        yield draft(words(source))
         yield Outcome(status="ok", code="ok", message=str(os.getpid()))
 
 
@@ -120,3 +125,45 @@ class Environment:
         for name in ("OMP_NUM_THREADS", "ORT_DISABLE_TELEMETRY", "OMP_WAIT_POLICY"):
             yield draft(f"{name}={os.environ[name]}")
         yield draft(f"cwd on path: {'' in sys.path or str(Path.cwd()) in sys.path}")
+
+
+class Deriving:
+    """Makes a file of each size that the bytes name."""
+
+    def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
+        for size in map(int, words(source).split()):
+            path = source.scratch / f"{size}.bin"
+            path.write_bytes(bytes([size % 251]) * size)
+            yield Derived("member", name=path.name, path=path)
+
+
+class Beating:
+    """Writes the time into the file that the bytes name, again and again."""
+
+    def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
+        beat = Path(words(source))
+        until = time.monotonic() + 600
+        while time.monotonic() < until:
+            beat.write_text(str(time.monotonic()))
+            time.sleep(0.02)
+        yield draft("done")
+
+
+class Sleeping:
+    """Sleeps as many seconds as the bytes say, and tells from when to when."""
+
+    def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
+        yield draft(str(time.time()))
+        time.sleep(float(words(source)))
+        yield draft(str(time.time()))
+        yield Outcome(status="ok", code="ok")
+
+
+class Modelled:
+    """Finds a page of lines after as many seconds as the bytes say a model would take."""
+
+    def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
+        time.sleep(float(words(source)))
+        for at in range(20):
+            place = BboxLocator(x=0.1, y=at / 20, w=0.8, h=0.04)
+            yield Draft(kind="ocr", text=f"line {at} of the page", locator=place, confidence=0.9)

@@ -9,12 +9,12 @@ from muniment.store.assets import (
     INLINE_BYTES,
     check_file,
     hash_file,
-    stored_files,
     take_file,
     take_stream,
 )
 from muniment.store.errors import DamageError, InputError, NoSpaceError
 from muniment.store.layout import Root, Scope, ScopePaths
+from muniment.store.local_assets import LocalAssets
 
 LARGE = bytes(range(256)) * 300
 
@@ -24,17 +24,21 @@ def paths(root: Root) -> ScopePaths:
     return root.scope(Scope())
 
 
-def take(path: Path | bytes, paths: ScopePaths | None, root: Root) -> object:
-    return take_file(os.fsencode(path), paths, root.temporary)
+def take(path: Path | bytes, paths: ScopePaths, root: Root) -> object:
+    return take_file(os.fsencode(path), LocalAssets(paths), root.temporary)
+
+
+def stored_files(paths: ScopePaths) -> list[Path]:
+    return [Path(stored.place) for stored in LocalAssets(paths).stored()]
 
 
 @pytest.mark.parametrize("size", [0, 1, INLINE_BYTES - 1, INLINE_BYTES])
 def test_small_bytes_stay_in_memory(root: Root, paths: ScopePaths, size: int) -> None:
-    taken = take_stream(BytesIO(b"x" * size), paths, root.temporary)
+    taken = take_stream(BytesIO(b"x" * size), LocalAssets(paths), root.temporary)
 
     assert taken.data == b"x" * size
     assert taken.size == size
-    assert not list(stored_files(paths))
+    assert not stored_files(paths)
 
 
 @pytest.mark.parametrize("size", [INLINE_BYTES + 1, 3 * 1024 * 1024 + 7])
@@ -43,7 +47,7 @@ def test_large_bytes_become_a_private_file_named_by_their_hash(
 ) -> None:
     data = os.urandom(size)
 
-    taken = take_stream(BytesIO(data), paths, root.temporary)
+    taken = take_stream(BytesIO(data), LocalAssets(paths), root.temporary)
 
     path = paths.asset(taken.asset)
     assert taken.asset == "sha256:" + hashlib.sha256(data).hexdigest() == hash_file(path)
@@ -51,7 +55,7 @@ def test_large_bytes_become_a_private_file_named_by_their_hash(
     assert (taken.size, taken.head) == (size, data[: INLINE_BYTES + 1])
     assert path.read_bytes() == data
     assert path.stat().st_mode & 0o777 == 0o600
-    assert list(stored_files(paths)) == [path]
+    assert stored_files(paths) == [path]
     assert not list(root.temporary.iterdir())
 
 
@@ -64,20 +68,20 @@ def test_a_dry_run_hashes_and_writes_nothing(root: Root) -> None:
 
 
 def test_taking_bytes_again_heals_a_file_that_rotted(root: Root, paths: ScopePaths) -> None:
-    taken = take_stream(BytesIO(LARGE), paths, root.temporary)
+    taken = take_stream(BytesIO(LARGE), LocalAssets(paths), root.temporary)
     path = paths.asset(taken.asset)
     path.write_bytes(b"\0" * len(LARGE))
 
-    take_stream(BytesIO(LARGE), paths, root.temporary)
+    take_stream(BytesIO(LARGE), LocalAssets(paths), root.temporary)
 
     check_file(path, taken.asset, taken.size)
-    assert list(stored_files(paths)) == [path]
+    assert stored_files(paths) == [path]
 
 
 def test_a_temporary_folder_that_was_removed_is_made_again(root: Root, paths: ScopePaths) -> None:
     root.temporary.rmdir()
 
-    taken = take_stream(BytesIO(LARGE), paths, root.temporary)
+    taken = take_stream(BytesIO(LARGE), LocalAssets(paths), root.temporary)
 
     check_file(paths.asset(taken.asset), taken.asset, taken.size)
 
@@ -87,7 +91,7 @@ def test_a_file_is_taken_with_its_look(root: Root, paths: ScopePaths, tmp_path: 
     path.write_bytes(b"hello")
     found = path.stat()
 
-    taken = take_file(os.fsencode(path), paths, root.temporary)
+    taken = take_file(os.fsencode(path), LocalAssets(paths), root.temporary)
 
     assert taken.stat is not None
     assert (taken.stat.size, taken.stat.mtime_ns) == (5, found.st_mtime_ns)
@@ -99,7 +103,7 @@ def test_any_name_is_taken(root: Root, paths: ScopePaths, tmp_path: Path, name: 
     path = os.fsencode(tmp_path) + b"/" + name
     Path(os.fsdecode(path)).write_bytes(b"x")
 
-    assert take_file(path, paths, root.temporary).data == b"x"
+    assert take_file(path, LocalAssets(paths), root.temporary).data == b"x"
 
 
 def make_fifo(path: Path) -> None:
@@ -173,11 +177,11 @@ def test_an_input_that_cannot_be_read_to_its_end_leaves_nothing(
     root: Root, paths: ScopePaths
 ) -> None:
     with pytest.raises(InputError) as caught:
-        take_stream(Broken(LARGE), paths, root.temporary)
+        take_stream(Broken(LARGE), LocalAssets(paths), root.temporary)
 
     assert (caught.value.code, caught.value.transient) == ("unreadable", True)
     assert not list(root.temporary.iterdir())
-    assert not list(stored_files(paths))
+    assert not stored_files(paths)
 
 
 def test_a_full_disk_is_the_stores_fault_and_leaves_nothing(
@@ -188,14 +192,14 @@ def test_a_full_disk_is_the_stores_fault_and_leaves_nothing(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(NoSpaceError):
-        take_stream(BytesIO(LARGE), paths, root.temporary)
+        take_stream(BytesIO(LARGE), LocalAssets(paths), root.temporary)
 
     assert not list(root.temporary.iterdir())
-    assert not list(stored_files(paths))
+    assert not stored_files(paths)
 
 
 def test_damage_is_told_by_its_kind(root: Root, paths: ScopePaths) -> None:
-    taken = take_stream(BytesIO(LARGE), paths, root.temporary)
+    taken = take_stream(BytesIO(LARGE), LocalAssets(paths), root.temporary)
     path = paths.asset(taken.asset)
     for data, whole, code in (
         (LARGE[:-1], False, "asset_damaged"),

@@ -191,3 +191,14 @@ def test_memory_is_a_database_like_any_other() -> None:
         made.execute("CREATE TABLE t (x)")
     assert number(made, "SELECT erasing()") == 0
     assert number(made, "SELECT x FROM t") == 0
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_a_statement_is_planned_once_whatever_it_is_asked_with(
+    tmp_path: Path, readonly: bool
+) -> None:
+    open_database(tmp_path / "x.sqlite3").close()
+
+    opened = open_database(tmp_path / "x.sqlite3", readonly=readonly)
+
+    assert opened.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1

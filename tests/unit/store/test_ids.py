@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muniment.store.ids import asset_id, canonical, canonical_text, digest, made, storable
+from muniment.store.ids import (
+    asset_id,
+    canonical,
+    canonical_text,
+    digest,
+    made,
+    made_around,
+    storable,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -58,3 +66,14 @@ def test_lone_surrogates_are_digested_and_never_stored(text: str) -> None:
 
 def test_numbers_that_json_lacks_become_null() -> None:
     assert canonical_text({"a": [float("nan"), float("inf"), 1.5]}) == '{"a":[null,null,1.5]}'
+
+
+@pytest.mark.parametrize("kind", ["ocr", 'a "quoted" é', "a lone \ud800"])
+@pytest.mark.parametrize("occurrence", [0, 3])
+def test_an_id_around_known_json_is_the_id_of_the_whole(kind: str, occurrence: int) -> None:
+    place = {"b": [1, 0.5, None], "a": "\ud800 é"}
+    known = canonical(place).decode("utf-8", "surrogatepass")
+
+    around = made_around("obs", ("sha256:0", kind), known, ("print", occurrence))
+
+    assert around == made("obs", "sha256:0", kind, place, "print", occurrence)

@@ -1,3 +1,4 @@
+import pickle
 from typing import Any
 
 import pytest
@@ -132,3 +133,11 @@ def test_records_from_elsewhere_are_read_with_patience() -> None:
     assert Theirs.model_validate({"count": "3", "new": 1}).count == 3
     with pytest.raises(ValidationError):
         Ours.model_validate({"count": "3"})
+
+
+def test_a_copy_of_a_record_has_a_canonical_form_of_its_own() -> None:
+    page = PageLocator(page=1)
+    assert page.canonical == '{"bbox":null,"page":1,"type":"page"}'
+
+    assert page.model_copy(update={"page": 2}).canonical == ('{"bbox":null,"page":2,"type":"page"}')
+    assert pickle.loads(pickle.dumps(page)) == PageLocator(page=1)

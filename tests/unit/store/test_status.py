@@ -23,7 +23,7 @@ def test_a_scope_is_told_by_counts_sizes_and_stages(tiny: TinyStore) -> None:
     )  # fmt: skip
     assert found["counts"] == {
         "assets": 3, "sightings": 3, "observations": 3, "episodes": 0, "candidates": 1,
-        "records": 1, "runs": 1,
+        "records": 1, "entities": 0, "runs": 1,
     }  # fmt: skip
     assert found["families"] == {"text": 2, "video": 1}
     assert found["observation_kinds"] == {"message": 2, "text": 1}

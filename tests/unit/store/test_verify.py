@@ -57,8 +57,8 @@ def test_a_sound_store_is_found_sound(tiny: TinyStore) -> None:
     assert not report.damaged
     assert report.counts.pop("hashed_bytes") > 100_000
     assert report.counts == {
-        "observations": 1, "episodes": 1, "candidates": 1, "records": 1, "quotes": 2,
-        "assets": 2, "hashed": 2,
+        "observations": 1, "episodes": 1, "candidates": 1, "records": 1, "entities": 0,
+        "quotes": 2, "assets": 2, "hashed": 2,
     }  # fmt: skip
     assert report.as_dict()["damaged"] is False
 
@@ -101,6 +101,10 @@ def test_small_assets_are_hashed_too(tiny: TinyStore) -> None:
         ("UPDATE observation SET text = 'My name is Eve.'", "quote_mismatch"),
         ("DELETE FROM record_evidence", "record_without_evidence"),
         ("DELETE FROM candidate_evidence", "candidate_without_evidence"),
+        (
+            "INSERT INTO entity (id, kind, own, created_at) VALUES ('ent_1', 'person', 0, '')",
+            "entity_without_evidence",
+        ),
         ("DELETE FROM revision", "record_incomplete"),
         ("DELETE FROM episode_version", "episode_incomplete"),
         ("UPDATE episode SET anchor = 'obs_x'", "episode_without_anchor"),
