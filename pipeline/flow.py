@@ -124,21 +124,21 @@ def _register(run: Run, orders: Orders, _session: Session) -> None:
 
 
 def _observe(run: Run, _orders: Orders, session: Session) -> None:
-    from muniment.pipeline.executor import InProcess, Pool
+    from muniment.pipeline.engines import reading_engine
+    from muniment.pipeline.executor import InProcess
     from muniment.pipeline.stages.observe import Observation, setup_of
     from muniment.pipeline.stages.relate import Relations
 
     models = models_of(session)
     setup = setup_of(run, models)
-    watch, bound = run.settings.watch, run.settings["jobs"]
 
     def tick() -> None:
         run.progress.tick()
-        if bound is None:  # memory that gets short ends processes that have nothing in hand
-            pool.jobs = watch.jobs()
+        observation.settle()
 
-    with Pool(setup, bound or watch.jobs(), tick=tick) as pool:
-        Observation(run, models, InProcess(setup), pool).observe()
+    with reading_engine(run.settings, setup, tick) as heavy:
+        observation = Observation(run, models, InProcess(setup), heavy)
+        observation.observe()
     if not run.out_of_time:  # what belongs together is known only of what has been read
         Relations(run).relate()
 
@@ -158,10 +158,11 @@ def _propose(run: Run, _orders: Orders, session: Session) -> None:
 def _index(run: Run, orders: Orders, session: Session) -> None:
     from muniment.pipeline.stages.index import refresh
 
-    embedder = embedder_of(session) if orders.embeddings else None
+    embedder = _indexing_embedder_of(session) if orders.embeddings else None
     done = refresh(
-        run.ledger, run.ledger.paths.index, run.cache, embedder=embedder, progress=run.progress,
-        wait_seconds=run.settings["lock_wait"],
+        run.ledger, session.workspace().indexes(), run.cache, embedder=embedder,
+        progress=run.progress, wait_seconds=run.settings["lock_wait"],
+        batch=session.settings.watch.tier().texts,
     )  # fmt: skip
     run.tally.add("indexed", done.indexed)
     run.tally.add("embedded", done.embedded)
@@ -176,12 +177,23 @@ def rebuild_index(session: Session, *, anew: bool, embed: bool) -> dict[str, Any
     progress = ProgressLine(sys.stderr, "never" if settings["quiet"] else settings["progress"])
     with workspace.reading() as ledger:
         done = rebuild(
-            ledger, ledger.paths.index, workspace.cache,
-            embedder=embedder_of(session) if embed else None, embed_again=anew,
+            ledger, workspace.indexes(), workspace.cache,
+            embedder=_indexing_embedder_of(session) if embed else None, embed_again=anew,
             progress=progress, wait_seconds=settings["lock_wait"],
         )  # fmt: skip
     progress.finish()
     return done.as_dict()
+
+
+def drop_index(session: Session) -> None:
+    """Drop every generation of the index of a scope, while nobody refreshes it."""
+    from muniment.store import locks
+
+    workspace = session.workspace()
+    with workspace.reading() as ledger:
+        lock = locks.hold(ledger.paths.index_lock, wait_seconds=session.settings["lock_wait"])
+        with lock:
+            workspace.indexes().discard()
 
 
 def embedder_of(session: Session) -> "Embedder":
@@ -190,6 +202,14 @@ def embedder_of(session: Session) -> "Embedder":
 
     embedder: Embedder = registry.model("embed", models_of(session), session.calls.append)
     return embedder
+
+
+def _indexing_embedder_of(session: Session) -> "Embedder":
+    """Load the embedder for many texts: where the engine is a cluster, its nodes embed them."""
+    from muniment.pipeline.engines import embedding_engine
+
+    embedder, models = embedder_of(session), models_of(session)
+    return embedding_engine(session.settings, embedder, models, session.calls.append)
 
 
 def models_of(session: Session) -> "ModelSettings":

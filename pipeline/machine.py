@@ -31,13 +31,20 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """How much is done at once. ``jobs`` null means one for each core."""
+    """How much is done at once. ``jobs`` null means one for each core.
+
+    ``texts`` are embedded in one batch, ``hops`` followed from who a question names, ``depth`` is
+    the share of the usual number of hits that a search looks through.
+    """
 
     name: str
     least_total: int
     least_free: int
     jobs: int | None
     readers: int
+    texts: int
+    hops: int
+    depth: float
 
     def jobs_on(self, cores: int) -> int:
         """Return how many workers may run."""
@@ -45,9 +52,9 @@ class Tier:
 
 
 TIERS = (
-    Tier("full", 16 * GIB, 6 * GIB, None, 4),
-    Tier("standard", 8 * GIB, int(2.5 * GIB), 2, 2),
-    Tier("lite", 0, 0, 1, 1),
+    Tier("full", 16 * GIB, 6 * GIB, None, 4, 64, 2, 1.0),
+    Tier("standard", 8 * GIB, int(2.5 * GIB), 2, 2, 32, 1, 1.0),
+    Tier("lite", 0, 0, 1, 1, 8, 1, 0.5),
 )
 
 
@@ -70,19 +77,30 @@ def tier_of(memory: Memory) -> Tier:
 
 
 def measure(
-    membership: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")
+    membership: Path = Path("/proc/self/cgroup"),
+    groups: Path = Path("/sys/fs/cgroup"),
+    machine: Path = Path("/proc/meminfo"),
 ) -> Memory:
     """Return the memory that this process may use: the machine's, or the tightest limit's."""
-    import psutil
-
-    machine = psutil.virtual_memory()
-    found = Memory(int(machine.total), int(machine.available), "machine")
+    found = _of_machine(machine)
     for limit, used in _limits(membership, groups):
         if limit < found.total:
             found = Memory(limit, min(found.free, max(0, limit - used)), "cgroup")
         else:
             found = found._replace(free=min(found.free, max(0, limit - used)))
     return found
+
+
+def _of_machine(path: Path) -> Memory:
+    """Return the machine's memory. Linux says it in a file, which is far quicker than psutil."""
+    with contextlib.suppress(OSError, ValueError, IndexError, KeyError):
+        lines = (line.partition(":") for line in path.read_text("ascii").splitlines())
+        said = {name: int(value.split()[0]) * 1_024 for name, _, value in lines}
+        return Memory(said["MemTotal"], said["MemAvailable"], "machine")
+    import psutil
+
+    machine = psutil.virtual_memory()
+    return Memory(int(machine.total), int(machine.available), "machine")
 
 
 def _limits(membership: Path, groups: Path) -> list[tuple[int, int]]:
@@ -138,6 +156,23 @@ def _reclaimable(group: Path, version: int) -> int:
             if name == _CACHE[version]:
                 return int(value)
     return 0
+
+
+def reason_for(tier: Tier, memory: Memory) -> str:
+    """Say why a tier is the one, and what the next one up asks for."""
+    above = TIERS[: TIERS.index(tier)]
+    if not above:
+        return "enough memory in all and free"
+    wanted = above[-1]
+    short = [
+        f"{has / GIB:.1f} of {needs / GIB:g} GiB {what}"
+        for has, needs, what in (
+            (memory.total, wanted.least_total, "in all"),
+            (memory.free, wanted.least_free, "free"),
+        )
+        if has < needs
+    ]
+    return f"{' and '.join(short) or 'not for long yet'}, {wanted.name} needs that"
 
 
 class Watch:

@@ -1,8 +1,9 @@
 """Take events in: each commits before any model runs, and a repeated one changes nothing."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +62,28 @@ class Taking:
             self._run = new_run_id()
             self.ledger.attempts.start_run(self._run, "session append")
             batch = {event.session for event in events}
-            outcomes = [self._one(event, batch) for event in events]
+            outcomes = [self._one(event, partial(self._new, batch)) for event in events]
             counts = Counter(outcome.status for outcome in outcomes)
             self.ledger.attempts.end_run(self._run, 3 if counts["failed"] else 0, dict(counts))
         return outcomes
 
-    def _one(self, event: Event, batch: set[str | None]) -> Outcome:
+    def foresee(self, events: Sequence[Event]) -> list[Outcome]:
+        """Say what would become of a batch; nothing is written."""
+        seen: dict[str, bytes] = {}
+
+        def new(event: Event) -> tuple[str, None]:
+            said = event.bytes(event.occurred_at)
+            if seen.setdefault(event.event_id, said) is not said:
+                if seen[event.event_id] != said:
+                    raise _conflict(event)
+                return "known", None
+            return "fragment" if event.unfinished else "appended", None
+
+        return [self._one(event, new) for event in events]
+
+    def _one(self, event: Event, new: Callable[[Event], tuple[str, str | None]]) -> Outcome:
         try:
-            status, observation = (
-                self._forgotten(event) or self._known(event) or self._new(event, batch)
-            )
+            status, observation = self._forgotten(event) or self._known(event) or new(event)
         except MunimentError as error:
             if not isinstance(error, StateError):
                 raise
@@ -94,17 +107,13 @@ class Taking:
             else known.asset == asset_id(event.bytes(occurred))
         )
         if not same:
-            raise StateError(
-                f"event {event.event_id!r} was taken in with other fields",
-                code="event_conflict",
-                hint="give a new event an id of its own",
-            )
+            raise _conflict(event)
         found = None
         if known.asset is not None:
             found = next((row.id for row in self.ledger.evidence.of_asset(known.asset)), None)
         return "known", found
 
-    def _new(self, event: Event, batch: set[str | None]) -> tuple[str, str | None]:
+    def _new(self, batch: set[str | None], event: Event) -> tuple[str, str | None]:
         sessions = self.ledger.sessions
         session, fresh = sessions.open(event.session or "", host=self.host, agent=self.agent)
         if fresh:
@@ -132,7 +141,7 @@ class Taking:
     def _keep(self, event: Event, index: int) -> tuple[int, str]:
         """Write the asset, its sighting and its observations; return the first one's id."""
         ledger, data = self.ledger, event.bytes(event.occurred_at)
-        taken = take_stream(BytesIO(data), ledger.paths, ledger.root.temporary)
+        taken = take_stream(BytesIO(data), ledger.assets.store, ledger.root.temporary)
         number, new = ledger.assets.add(taken)
         if new:
             ledger.assets.add_type(number, MEDIA_TYPE, FAMILY, "1")
@@ -178,6 +187,14 @@ class Taking:
             )
 
 
+def _conflict(event: Event) -> StateError:
+    return StateError(
+        f"event {event.event_id!r} was taken in with other fields",
+        code="event_conflict",
+        hint="give a new event an id of its own",
+    )
+
+
 def parts(text: str, most: int = PART_CHARACTERS) -> Iterator[str]:
     """Cut a text at line ends, else at spaces, so that the parts together are the text."""
     begun = 0
@@ -191,12 +208,15 @@ def parts(text: str, most: int = PART_CHARACTERS) -> Iterator[str]:
     yield text[begun:]
 
 
-def follow_up(session: "Session") -> dict[str, Any]:
-    """Group what is new and let proposers read it; what can't be done now stays to be done."""
+def follow_up(session: "Session", stop: Callable[[], bool] = lambda: False) -> dict[str, Any]:
+    """Group what is new and let proposers read it; what can't be done now stays to be done.
+
+    So does what is left when ``stop`` says that nobody waits any more.
+    """
     from muniment.pipeline.flow import Orders, perform
 
     try:
-        tally, _ = perform(session, Orders("session follow-up", ("group", "propose")))
+        tally, _ = perform(session, Orders("session follow-up", ("group", "propose"), stop=stop))
     except MunimentError as error:
         return {"candidates": 0, "records": 0, "pending": error.code}
     counts = tally.counts
@@ -204,9 +224,12 @@ def follow_up(session: "Session") -> dict[str, Any]:
 
 
 def append(
-    session: "Session", events: Sequence[Event], *, host: str | None = None
+    session: "Session", events: Sequence[Event], *, host: str | None = None, dry_run: bool = False
 ) -> tuple[list[Outcome], list[str]]:
     """Commit events as the scope's one writer; return what became of each, and what was closed."""
+    if dry_run:
+        with session.workspace().planning() as ledger:
+            return Taking(ledger, host, session.settings["agent"]).foresee(events), []
     with session.workspace().writing() as ledger:
         taking = Taking(ledger, host, session.settings["agent"])
         return taking.take(events), taking.closed

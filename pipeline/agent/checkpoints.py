@@ -10,6 +10,7 @@ from muniment.store.ids import storable
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
+    from muniment.store.ledger import Ledger
 
 MOST_CHARACTERS = 20_000
 
@@ -47,7 +48,9 @@ def read_checkpoint(fields: Any) -> Checkpoint:
     return found
 
 
-def save(session: "Session", session_id: str, checkpoint: Checkpoint) -> dict[str, Any]:
+def save(
+    session: "Session", session_id: str, checkpoint: Checkpoint, *, dry_run: bool = False
+) -> dict[str, Any]:
     """Keep a checkpoint of a session; the same one again changes nothing and says so.
 
     Raises ``UsageError`` when it was made for another scope or session, ``NotFoundError`` when the
@@ -61,22 +64,33 @@ def save(session: "Session", session_id: str, checkpoint: Checkpoint) -> dict[st
         name: storable(value) if isinstance(value, str) else value
         for name, value in checkpoint.model_dump(include=kept).items()
     }
+    if dry_run:
+        with workspace.planning() as ledger:
+            last = _last_event(ledger, session_id, checkpoint)
+            known = ledger.checkpoints.standing(session_id, state, last)
+        status = "planned" if known is None else "known"
+        return {"checkpoint": known, "session": session_id, "status": status}
     agent = session.settings["agent"]
     with workspace.writing() as ledger, ledger.unit():
-        last = None
-        if checkpoint.last_event is not None:
-            event = ledger.sessions.event(checkpoint.last_event)
-            if event is None or event.session != session_id:
-                raise NotFoundError(
-                    f"no event {checkpoint.last_event!r} in session {session_id!r}",
-                    hint="append the events first",
-                )
-            last = event.seq
+        last = _last_event(ledger, session_id, checkpoint)
         number = ledger.sessions.number(session_id)
         if number is None:
             number, _ = ledger.sessions.open(session_id, host=None, agent=agent)
         identity, new = ledger.checkpoints.save(number, state, last, agent)
     return {"checkpoint": identity, "session": session_id, "status": "created" if new else "known"}
+
+
+def _last_event(ledger: "Ledger", session_id: str, checkpoint: Checkpoint) -> int | None:
+    """Return the number of the last event that is covered; null where none was named."""
+    if checkpoint.last_event is None:
+        return None
+    event = ledger.sessions.event(checkpoint.last_event)
+    if event is None or event.session != session_id:
+        raise NotFoundError(
+            f"no event {checkpoint.last_event!r} in session {session_id!r}",
+            hint="append the events first",
+        )
+    return event.seq
 
 
 def show(session: "Session", session_id: str) -> dict[str, Any]:

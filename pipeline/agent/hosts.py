@@ -50,12 +50,17 @@ class Taken:
     closed: list[str] = field(default_factory=list)
 
 
-def ingest(session: "Session", batch: Batch) -> Taken:
-    """Commit a batch's events, then advance the cursor. Raises ``StateError`` on another writer."""
+def ingest(session: "Session", batch: Batch, *, dry_run: bool = False) -> Taken:
+    """Commit a batch's events, then advance the cursor. Raises ``StateError`` on another writer.
+
+    A dry run says what would become of them.
+    """
     for name in ("host", "stream", "cursor"):
         if not 0 < len(getattr(batch, name)) <= LABEL_CHARACTERS:
             raise UsageError(f"{name} has 1 to {LABEL_CHARACTERS} characters", code="bad_cursor")
     events = list(_checked(batch))
+    if dry_run:
+        return _foreseen(session, batch, events)
     with session.workspace().writing() as ledger:
         known = _compare(ledger, batch)
         taking = Taking(ledger, batch.host, session.settings["agent"])
@@ -73,6 +78,15 @@ def ingest(session: "Session", batch: Batch) -> Taken:
                 previous=None if held is None else held[0], events=len(good),
             )  # fmt: skip
         return Taken("advanced", batch.cursor, outcomes, taking.closed)
+
+
+def _foreseen(session: "Session", batch: Batch, events: "list[Event | Outcome]") -> Taken:
+    with session.workspace().planning() as ledger:
+        known = _compare(ledger, batch)
+        outcomes = [item for item in events if isinstance(item, Outcome)]
+        good = [item for item in events if isinstance(item, Event)]
+        outcomes += Taking(ledger, batch.host).foresee(good)
+    return Taken("replayed" if known else "planned", batch.cursor, outcomes)
 
 
 def cursor_of(session: "Session", host: str, stream: str) -> str | None:

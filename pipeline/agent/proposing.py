@@ -1,6 +1,7 @@
 """What an agent proposes to remember: quoted from evidence, pending until the owner approves."""
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -37,6 +38,14 @@ class Proposal(BaseModel):
     value: str | None = None
     inferred: Annotated[bool, Field(description="It is concluded, not said.")] = False
     confidence: Unit = 0.5
+
+
+def check(session: "Session", proposals: "Sequence[Proposal]") -> None:
+    """Raise for the first proposal that could not be kept, as far as its evidence is there yet."""
+    with session.workspace().planning() as ledger:
+        for one in proposals:
+            with suppress(NotFoundError):  # it may be an event of the same turn
+                _passage(ledger, one)
 
 
 def propose(session: "Session", proposals: "Sequence[Proposal]") -> list[dict[str, Any]]:

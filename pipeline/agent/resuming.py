@@ -22,6 +22,7 @@ AGREEMENTS, MEMORIES, EVENTS = 20, 20, 5
 COMPONENTS = ("persona", "checkpoint", "agreements", "memories", "emotion", "events")
 _EVENT_CHARACTERS = 500
 _GIST_CHARACTERS = 120
+_FADING = frozenset({"observation", "event", "emotion"})
 _CHECKPOINT_LISTS = ("done", "pending", "constraints")
 
 
@@ -134,7 +135,7 @@ class Resume:
         for record in list(found):
             item = resolver.record(record)
             if item is not None:
-                yield from_item(item)
+                yield self._faded(from_item(item), record["kind"])
 
     def _emotion(self, _state: dict[str, Any], resolver: Resolver) -> Iterator[dict[str, Any]]:
         """Yield the newest emotion with what is left of it by now."""
@@ -161,21 +162,30 @@ class Resume:
             item = None if row is None else resolver.observation(row)
             if item is not None:
                 item.kind = message["role"] or item.kind
-                yield self._faded(from_item(item))
+                yield self._faded(_shortened(from_item(item)), "observation")
         for fragment in ledger.sessions.fragments(state["seq"]):
             yield {"kind": "voice_fragment", "text": fragment["text"], "time": fragment["time"]}
 
-    def _faded(self, item: dict[str, Any]) -> dict[str, Any]:
-        """Show an old event by its gist and, when it is very old, by its month."""
+    def _faded(self, item: dict[str, Any], kind: str) -> dict[str, Any]:
+        """Show what is old by its gist and, when it is very old, by its month.
+
+        Only what happened or was said fades, and not where somebody asks a question.
+        """
         text, time = item["text"], item["time"]
-        if len(text) > _EVENT_CHARACTERS:
-            text = text[: _EVENT_CHARACTERS - 1] + "…"
-        if not time or not time.endswith("Z"):
-            return {**item, "text": text}
-        detail = decay.detail("observation", time, self.moment)
+        if kind not in _FADING or not time or not time.endswith("Z"):
+            return item
+        if kind != "observation" and self.query is not None:
+            return item
+        detail = decay.detail(kind, time, self.moment)
         if detail != "full":
             text = gists.gist([text], most=_GIST_CHARACTERS)
         return {**item, "text": text, "time": time[:7] if detail == "label" else time}
+
+
+def _shortened(item: dict[str, Any]) -> dict[str, Any]:
+    text = item["text"]
+    cut = text if len(text) <= _EVENT_CHARACTERS else text[: _EVENT_CHARACTERS - 1] + "…"
+    return {**item, "text": cut}
 
 
 def resume(

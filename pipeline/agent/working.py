@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.recall.render_markdown import item_lines, render, section_lines
 from muniment.pipeline.recall.request import LEAST_BUDGET
-from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, estimate
-from muniment.pipeline.recalling import request_of
+from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, Counter, estimate
 
 if TYPE_CHECKING:
     from muniment.pipeline.recalling import Reading
@@ -17,18 +16,18 @@ def pack_of(
     opened: "Reading", query: str, asked: Mapping[str, Any], session_id: str | None
 ) -> tuple[dict[str, Any], str]:
     """Return the pack of a question, and the same as Markdown."""
-    request = request_of(query, asked)
+    request = opened.request(query, asked)
     fragments = _working(opened, session_id)
-    cost = _cost(fragments)
+    cost = _cost(fragments, opened.count)
     if request.token_budget - cost < LEAST_BUDGET:
         fragments, cost = [], 0
     pack, _ = opened.recall(replace(request, token_budget=request.token_budget - cost))
-    return _with_working(pack, fragments, request.token_budget)
+    return _with_working(pack, fragments, request.token_budget, opened.count)
 
 
-def tokens_in(text: str) -> int:
+def tokens_in(text: str, count: Counter = estimate) -> int:
     """Count the tokens of a text, never fewer than its characters allow."""
-    return max(estimate(text), -(-len(text) // CHARACTERS_A_TOKEN))
+    return max(count(text), -(-len(text) // CHARACTERS_A_TOKEN))
 
 
 def _working(opened: "Reading", session_id: str | None) -> list[dict[str, Any]]:
@@ -45,19 +44,19 @@ def _item(fragment: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _cost(items: list[dict[str, Any]]) -> int:
+def _cost(items: list[dict[str, Any]], count: Counter) -> int:
     lines = [line for item in items for line in item_lines(item)]
     lines += section_lines("working") if items else []
-    return sum(tokens_in(line + "\n") for line in lines)
+    return sum(tokens_in(line + "\n", count) for line in lines)
 
 
 def _with_working(
-    pack: dict[str, Any], fragments: list[dict[str, Any]], budget: int
+    pack: dict[str, Any], fragments: list[dict[str, Any]], budget: int, count: Counter
 ) -> tuple[dict[str, Any], str]:
     if fragments:
         sections = [one for one in pack["sections"] if one["name"] != "working"]
         at = next((n for n, one in enumerate(sections) if one["name"] == "unknowns"), len(sections))
         sections.insert(at, {"name": "working", "items": fragments})
         pack = {**pack, "sections": sections, "token_budget": budget}
-        pack["tokens_used"] = tokens_in(render(pack))
+        pack["tokens_used"] = tokens_in(render(pack), count)
     return pack, render(pack)

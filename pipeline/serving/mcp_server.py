@@ -4,7 +4,7 @@ A function that is not ``async`` runs on a worker thread, so reads go on beside 
 foresee is an error that a model can act on; anything else is one without details.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
@@ -19,6 +19,7 @@ from muniment.pipeline.agent.events import Event
 from muniment.pipeline.agent.proposing import Proposal
 from muniment.pipeline.output import to_json
 from muniment.pipeline.recall.schema import MemoryPack
+from muniment.pipeline.serving.calls import Call
 from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools
 from muniment.store.errors import MunimentError, NotFoundError
 
@@ -78,6 +79,7 @@ def _recalling(server: MCPServer[Any], tools: Tools) -> None:
     def memory_recall(  # noqa: PLR0913 (what recall can be narrowed by)
         *,
         query: Annotated[str, Field(min_length=1, description="The question in plain language.")],
+        ctx: Context[Any, Any],
         token_budget: Budget = 2_000,
         kind: Annotated[list[str] | None, Field(description="Kinds, such as ocr or fact.")] = None,
         since: Time = None,
@@ -96,7 +98,7 @@ def _recalling(server: MCPServer[Any], tools: Tools) -> None:
             "in_session": in_session, "semantic": semantic,
         }  # fmt: skip
         with _told():
-            pack, markdown = tools.recall(query, asked, session)
+            pack, markdown = tools.recall(query, asked, session, _call(ctx))
         result = _both(pack, markdown)
         kept = tools.keep(query, asked, session)
         result.meta = {"muniment/pack": f"muniment://pack/{kept}"}
@@ -181,27 +183,29 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
     ) -> dict[str, Any]:
         """Keep what was said; an event_id that is known changes nothing."""
         with _told():
-            return tools.append(events, session, _reporter(ctx))
+            return tools.append(events, session, _call(ctx))
 
     @server.tool(title="Resume a session", annotations=_READS)
     def session_resume(
         session: SessionId,
+        ctx: Context[Any, Any],
         token_budget: Budget = 2_000,
         query: Annotated[str | None, Field(description="What to recall memories by.")] = None,
     ) -> CallToolResult:
         """Give the context to go on with: persona, checkpoint, memories, recent events."""
         with _told():
-            return _both(*tools.resume(session, token_budget, query))
+            return _both(*tools.resume(session, token_budget, query, _call(ctx)))
 
     @server.tool(title="Prepare a turn", annotations=_READS)
     def turn_prepare(
         session: SessionId,
         query: Annotated[str, Field(min_length=1, description="What the user said.")],
+        ctx: Context[Any, Any],
         token_budget: Annotated[int, Field(ge=512, le=100_000)] = 2_000,
     ) -> CallToolResult:
         """Give pack and resume context under one budget, before a reply."""
         with _told():
-            return _both(*tools.prepare(session, query, token_budget))
+            return _both(*tools.prepare(session, query, token_budget, _call(ctx)))
 
     @server.tool(title="Complete a turn", annotations=_ADDS)
     def turn_complete(
@@ -212,7 +216,7 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
     ) -> dict[str, Any]:
         """Keep what was said in a turn, after a reply, and what you would remember of it."""
         with _told():
-            return tools.complete(session, events, proposals or [], _reporter(ctx))
+            return tools.complete(session, events, proposals or [], _call(ctx))
 
     @server.tool(title="Save a checkpoint", annotations=_ADDS)
     def checkpoint_save(  # noqa: PLR0913 (the fields of a checkpoint)
@@ -234,14 +238,14 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
             return tools.save_checkpoint(session, fields)
 
 
-def _reporter(ctx: Context[Any, Any]) -> Callable[[int, int], None]:
-    """Return what tells a waiting client how far its events are."""
+def _call(ctx: Context[Any, Any]) -> Call:
+    """Return the call of a client, which is told how far it is and may take it back."""
 
     def report(done: int, total: int) -> None:
         if total > done or done > 1:
             anyio.from_thread.run(ctx.report_progress, done, total)
 
-    return report
+    return Call(report, anyio.from_thread.check_cancelled)
 
 
 def _resources(server: MCPServer[Any], tools: Tools) -> None:

@@ -2,7 +2,6 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.agent import checkpoints, personas
@@ -15,6 +14,7 @@ from muniment.pipeline.agent.working import pack_of
 from muniment.pipeline.objects import describe
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.refs import KINDS, resolve
+from muniment.pipeline.serving.calls import ALONE, Call
 from muniment.pipeline.serving.warm import Warm
 from muniment.store.errors import NotFoundError, UsageError
 from muniment.store.ids import digest
@@ -41,10 +41,10 @@ class Tools:
         self._guard = threading.Lock()
 
     def recall(
-        self, query: str, asked: dict[str, Any], session_id: str | None
+        self, query: str, asked: dict[str, Any], session_id: str | None, call: Call = ALONE
     ) -> tuple[dict[str, Any], str]:
         """Return the pack of a question, and the same as Markdown."""
-        with self.warm.reading(semantic=asked.get("semantic")) as opened:
+        with self.warm.reading(semantic=asked.get("semantic"), call=call) as opened:
             shown = {**asked, "semantic": opened.embedder is not None}
             return pack_of(opened, query, shown, session_id)
 
@@ -149,9 +149,13 @@ class Tools:
         }  # fmt: skip
 
     def append(
-        self, events: list[Event], session_id: str | None, progress: Callable[[int, int], None]
+        self, events: list[Event], session_id: str | None, call: Call = ALONE
     ) -> dict[str, Any]:
-        """Take events in, then let proposers read them."""
+        """Take events in, then let proposers read them.
+
+        A call that is taken back ends between two batches: what is in is whole, and the same call
+        again takes the rest.
+        """
         own = session_id or self.session.settings["session"]
         checked = [read_event(event.model_dump(), own) for event in events]
         outcomes, closed = [], []
@@ -159,34 +163,37 @@ class Tools:
             taken, ended = append(self.session, checked[at : at + APPENDED_AT_ONCE], host=HOST)
             outcomes += taken
             closed += ended
-            progress(len(outcomes), len(checked))
+            call.report(len(outcomes), len(checked))
+            call.check()
         return {
             "events": [outcome.as_dict() for outcome in outcomes],
             "closed": closed,
-            **follow_up(self.session),
+            **follow_up(self.session, call.is_gone),
         }
 
     def complete(
-        self, session_id: str, events: list[Event], proposals: list[Proposal],
-        progress: Callable[[int, int], None],
-    ) -> dict[str, Any]:  # fmt: skip
+        self, session_id: str, events: list[Event], proposals: list[Proposal], call: Call = ALONE
+    ) -> dict[str, Any]:
         """Take the events of a turn in, then what the agent proposes to remember of them."""
-        done = self.append(events, session_id, progress)
+        done = self.append(events, session_id, call)
+        call.check()
         return {**done, "proposals": propose(self.session, proposals) if proposals else []}
 
     def resume(
-        self, session_id: str, token_budget: int, query: str | None
+        self, session_id: str, token_budget: int, query: str | None, call: Call = ALONE
     ) -> tuple[dict[str, Any], str]:
         """Return the context to go on with a session."""
         check_budget(token_budget)
         persona = personas.current(self.session)
-        with self.warm.reading(semantic=False) as opened:
+        with self.warm.reading(semantic=False, call=call) as opened:
             return Resume(opened, persona, session_id, query).document(token_budget)
 
-    def prepare(self, session_id: str, query: str, token_budget: int) -> tuple[dict[str, Any], str]:
+    def prepare(
+        self, session_id: str, query: str, token_budget: int, call: Call = ALONE
+    ) -> tuple[dict[str, Any], str]:
         """Return pack and resume context under one budget."""
         persona = personas.current(self.session)
-        with self.warm.reading() as opened:
+        with self.warm.reading(call=call) as opened:
             asked = {"token_budget": token_budget, "semantic": opened.embedder is not None}
             return prepare(opened, persona, session_id, query, asked)
 

@@ -7,23 +7,29 @@ between calls that would keep a writer or a restore waiting.
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muniment.pipeline.recalling import Reading, open_followed
+from muniment.pipeline.recall.tokens import counter_of
+from muniment.pipeline.recalling import Reading, configured, open_followed
+from muniment.pipeline.serving.calls import ALONE, Call
+from muniment.pipeline.serving.embedding import BackgroundEmbedding
+from muniment.pipeline.stages.embed import vectors_held
 from muniment.pipeline.stages.follow import Follower
 from muniment.store import manifest
-from muniment.store.errors import DamageError, MunimentError
-from muniment.store.index.generation import Generations
+from muniment.store.access import Recorder
+from muniment.store.errors import MunimentError
 from muniment.store.ledger import Ledger
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from muniment.adapters.ports import Embedder
+    from muniment.pipeline.machine import Tier
     from muniment.pipeline.options import Session
-    from muniment.store.index.fts import TextIndex
+    from muniment.store.index.ports import SearchIndex
+
+# How often one who waits for a reader looks whether the machine bears more, or is not awaited.
+_LOOK_SECONDS = 0.5
 
 
 @dataclass(slots=True)
@@ -31,11 +37,13 @@ class _Reader:
     """One ledger and index, open, and what they were opened from."""
 
     ledger: Ledger
-    index: "TextIndex"
+    index: "SearchIndex"
     inode: int
-    generation: "Path"
+    generation: str
+    recorder: Recorder
 
     def close(self) -> None:
+        self.recorder.close()
         self.index.close()
         self.ledger.close()
 
@@ -47,30 +55,42 @@ class Warm:
         self.session = session
         self.workspace = session.workspace()
         self._paths = self.workspace.root.scope(self.workspace.scope)
+        self._indexes = self.workspace.indexes()
         self._idle: list[_Reader] = []
-        self._guard = threading.Lock()
-        readers = session.settings.watch.tier().readers
-        self._slots = threading.BoundedSemaphore(readers)
+        self._guard = threading.Condition()
+        self._busy = 0
+        self._watch = session.settings.watch
+        # Who follows the ledger or embeds: one at a time, so that nobody meets a locked index.
+        self._turn = threading.Lock()
+        self._embedding = BackgroundEmbedding(
+            self.workspace, self._watch, self._turn, session.output.note
+        )
         self._embedder: Embedder | None = None
+        self._count = counter_of(session.settings["tokenizer"])
         self._loading = threading.Lock()
 
     @contextmanager
-    def reading(self, *, semantic: bool | None = None) -> Iterator[Reading]:
+    def reading(self, *, semantic: bool | None = None, call: Call = ALONE) -> Iterator[Reading]:
         """Take a reader whose index has followed the ledger; others may be used beside it.
 
-        ``semantic`` true loads the embedder when it is not yet; null uses one that is loaded.
+        ``semantic`` true loads the embedder when it is not yet; null uses one that is loaded. How
+        many are in use at once is what the machine can bear at that moment.
         """
         embedder = self.embedder() if semantic else None if semantic is False else self._embedder
         wait = self.workspace.settings["lock_wait"]
-        with self._slots, manifest.shared(self.workspace.root, wait):
-            reader, notes = self._take()
+        with self._slot(call) as tier, manifest.shared(self.workspace.root, wait):
+            reader, notes = self._take(call)
             try:
-                yield Reading(reader.ledger, reader.index, self.workspace.cache, embedder, notes)
+                call.check()
+                yield Reading(
+                    reader.ledger, reader.index, self.workspace.cache, embedder, notes,
+                    self._count, configured(self.session.settings, tier),
+                    reader.recorder,
+                )  # fmt: skip
             except BaseException:
                 reader.close()  # whatever state it is in, the next call opens afresh
                 raise
-            with self._guard:
-                self._idle.append(reader)
+            self._give_back(reader, tier.readers)
 
     def embedder(self) -> "Embedder":
         """Return the embedder, loading it once."""
@@ -79,22 +99,24 @@ class Warm:
         with self._loading:
             if self._embedder is None:
                 self._embedder = embedder_of(self.session)
+                self._embedding.start(self._embedder)
             return self._embedder
 
     def load_in_background(self) -> threading.Thread | None:
         """Load the embedder beside the first calls where the index holds vectors to use it on."""
         try:
-            folder = Generations(self._paths.index).current()
-        except DamageError:
-            return None
-        if not any(folder.glob("vectors-*")):
+            with closing(self._indexes.open()) as index:
+                if vectors_held(index) is None:
+                    return None
+        except MunimentError:
             return None
         thread = threading.Thread(target=self._try_loading, daemon=True, name="load-embedder")
         thread.start()
         return thread
 
     def close(self) -> None:
-        """Let go of every reader that is not in use."""
+        """Let go of every reader that is not in use, and end what runs beside them."""
+        self._embedding.close()
         with self._guard:
             idle, self._idle = self._idle, []
         for reader in idle:
@@ -106,7 +128,31 @@ class Warm:
         except MunimentError as error:
             self.session.output.note(f"semantic search is off: {error.message}")
 
-    def _take(self) -> tuple[_Reader, list[str]]:
+    @contextmanager
+    def _slot(self, call: Call) -> "Iterator[Tier]":
+        """Wait until fewer readers are in use than the machine can bear now."""
+        with self._guard:
+            while self._busy >= (tier := self._watch.tier()).readers:
+                self._guard.wait(_LOOK_SECONDS)
+                call.check()
+            self._busy += 1
+        try:
+            yield tier
+        finally:
+            with self._guard:
+                self._busy -= 1
+                self._guard.notify()
+
+    def _give_back(self, reader: _Reader, most: int) -> None:
+        """Keep a reader for the next call, but no more than may be in use at once."""
+        with self._guard:
+            self._idle.append(reader)
+            spare = self._idle[most:]
+            del self._idle[most:]
+        for one in spare:
+            one.close()
+
+    def _take(self, call: Call) -> tuple[_Reader, list[str]]:
         with self._guard:
             reader = self._idle.pop() if self._idle else None
         if reader is not None and not self._is_current(reader):
@@ -120,15 +166,22 @@ class Warm:
                 reader.close()
             inode = self._paths.ledger.stat().st_ino
             wait = self.workspace.settings["lock_wait"]
-            index, notes = open_followed(ledger, self.workspace.cache, wait_seconds=wait)
+            with self._turn:
+                index, notes = open_followed(
+                    ledger, self.workspace, wait_seconds=wait, progress=call.progress()
+                )
         except BaseException:
             ledger.close()
             raise
-        return _Reader(ledger, index, inode, index.path.parent), notes
+        self._embedding.wake()
+        recorder = Recorder(self._paths.access)
+        return _Reader(ledger, index, inode, index.generation, recorder), notes
 
     def _is_current(self, reader: _Reader) -> bool:
         try:
-            same = self._paths.ledger.stat().st_ino == reader.inode
-            return same and Generations(self._paths.index).current() == reader.generation
-        except (OSError, DamageError):
+            if self._paths.ledger.stat().st_ino != reader.inode:
+                return False
+            reader.index.count()  # a connection may have been cut meanwhile
+            return self._indexes.current() == reader.generation
+        except (OSError, MunimentError):
             return False

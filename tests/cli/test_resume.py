@@ -190,3 +190,27 @@ def test_a_persona_spans_namespaces_and_its_versions_stay(agent: Agent) -> None:
     assert agent.run("persona", "show", "--version", "2")["text"] == "Two."
     assert agent.run("persona", "rollback", "9", code=4)
     assert agent.run("--user", "other", "persona", "show")["default"] is True
+
+
+def test_an_old_memory_of_what_happened_fades_unless_a_question_asks_for_it(
+    agent: Agent,
+) -> None:
+    said = "We sailed from Bergen to Shetland. " + "The wind held and nobody was ill. " * 6
+    agent.append(event(30, said, occurred_at="2020-05-06T10:00:00Z"))
+    proposal = {"text": said.strip(), "quote": said.strip(), "ref": "e30", "kind": "event"}
+    done = agent.run(
+        "turn", "complete", "-", stdin=lines(event(31, "Hello."), {"proposal": proposal})
+    )
+    agent.run("candidates", "approve", done["proposals"][0]["ref"])
+
+    def memory(*options: str) -> dict[str, str]:
+        found = agent.run("session", "resume", "s1", *options)
+        (memories,) = [one for one in found["components"] if one["name"] == "memories"]
+        (item,) = [one for one in memories["items"] if one["kind"] == "event"]
+        assert item["citations"]
+        return {"text": item["text"], "time": item["time"]}
+
+    assert memory()["time"] == "2020-05"
+    assert len(memory()["text"]) <= 120
+    asked = memory("--query", "where did we sail from Bergen to?")
+    assert asked == {"text": said.strip(), "time": "2020-05-06T10:00:00.000000Z"}

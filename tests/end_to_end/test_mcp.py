@@ -17,8 +17,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from support.agents import Agent, event
 from support.mcp_client import call, http_server, read, refused, run, text_of
+from support.stores import TinyStore
 
 from muniment.pipeline.recall.schema import MemoryPack
+from muniment.store import manifest
+from muniment.store.layout import Root
 
 READING = {
     "memory_recall", "memory_read", "memory_timeline", "persona_read", "session_resume",
@@ -190,48 +193,154 @@ def test_progress_is_told_and_readers_go_on_beside_a_writer(tmp_path: Path) -> N
 
 
 STORIES = {
-    "en": ("I live in Bergen.", "I live in Oslo now.", "where do I live?", "Bergen", "Oslo",
-           "Tromsø"),
-    "zh": ("我住在上海。", "我现在住在北京。", "我住在哪里？", "上海", "北京", "广州"),
+    "en": {
+        "told": "I live in Bergen.", "changed": "I live in Oslo now.", "asked": "where do I live?",
+        "old": "Bergen", "new": "Oslo", "right": "Tromsø", "goal": "find a flat",
+    },
+    "zh": {
+        "told": "我住在上海。", "changed": "我现在住在北京。", "asked": "我住在哪里？",
+        "old": "上海", "new": "北京", "right": "广州", "goal": "找房子",
+    },
 }  # fmt: skip
+
+
+def claims(pack: dict[str, Any]) -> list[str]:
+    """Return what a pack claims, having held every claim against its evidence."""
+    MemoryPack.model_validate_json(json.dumps(pack))
+    assert pack["tokens_used"] <= pack["token_budget"]
+    known = {one["id"] for one in pack["citations"]}
+    items = [item for section in pack["sections"] if section["name"] in {"profile", "records"}
+             for item in section["items"]]  # fmt: skip
+    assert all(item["citations"] and set(item["citations"]) <= known for item in items)
+    return [item["text"] for item in items]
+
+
+async def asked(client: Client, story: dict[str, str], **options: Any) -> dict[str, Any]:
+    pack: dict[str, Any] = await call(client, "memory_recall", query=story["asked"], **options)
+    return pack
+
+
+def says(pack: dict[str, Any], here: str, *gone: str) -> None:
+    found = claims(pack)
+    assert pack["coverage"] == "supported"
+    assert any(here in text for text in found)
+    assert not [text for text in found for one in gone if one in text]
+
+
+async def first_session(client: Client, story: dict[str, str]) -> None:
+    """State a fact, change it, leave the task."""
+    old, new = story["old"], story["new"]
+    empty = await asked(client, story)
+    assert (empty["coverage"], claims(empty), empty["citations"]) == ("none", [], [])
+    await call(client, "session_append", events=events(story["told"]))
+    pack = await asked(client, story)
+    says(pack, old)
+    assert all(one["quote"] in story["told"] for one in pack["citations"])
+    await call(client, "session_append", events=events(story["changed"], start=2))
+    says(await asked(client, story), new, old)
+    assert old in str(claims(await asked(client, story, include_history=True)))
+    line = await call(client, "memory_timeline", about="home")
+    assert [span["value"] for span in line["spans"]] == [old, new]
+    saved = await call(
+        client, "checkpoint_save", session="s1", goal=story["goal"], done=[story["told"]],
+        next_action=story["asked"], last_event="s1-2",
+    )  # fmt: skip
+    assert saved["status"] == "created"
+
+
+async def second_session(client: Client, story: dict[str, str]) -> None:
+    """Take the task up, ask, correct, forget."""
+    old, new, right = story["old"], story["new"], story["right"]
+    resumed = await call(client, "session_resume", session="s1")
+    assert [one["name"] for one in resumed["components"]][:2] == ["persona", "checkpoint"]
+    assert story["goal"] in str(resumed["components"][1])
+    assert new in str([one for one in resumed["components"] if one["name"] == "memories"])
+    await call(client, "session_append", events=events(story["asked"], session="s2"))
+    pack = await asked(client, story, session="s2")
+    says(pack, new, old)
+
+    corrected = await call(client, "memory_correct", ref=record_in(pack), value=right)
+    assert corrected["status"] == "corrected"
+    pack = await asked(client, story)
+    says(pack, right, new, old)
+    stale = await call(client, "session_resume", session="s1")
+    assert "checkpoint" not in [one["name"] for one in stale["components"]]
+
+    await call(client, "memory_forget", refs=[record_in(pack)])
+    for options in ({}, {"include_history": True}):
+        assert right not in str(claims(await asked(client, story, **options)))
 
 
 @pytest.mark.parametrize("language", STORIES)
 def test_a_story_of_two_sessions(tmp_path: Path, language: str) -> None:
-    first, changed, question, before, after, right = STORIES[language]
+    """State a fact, change it; another agent takes the task up, asks, corrects, forgets."""
+    root, story = tmp_path / "root", STORIES[language]
+
+    run(root, lambda client: first_session(client, story), "--agent", "first")
+    run(root, lambda client: second_session(client, story), "--agent", "second")
+
+    assert Agent(root).run("verify")["damaged"] is False
+    agents = {item["id"]: item["agent"] for item in Agent(root).run("list", "sessions")["items"]}
+    assert agents == {"s1": "first", "s2": "second"}
+
+
+def test_a_call_that_is_taken_back_stops_and_leaves_no_half_state(tmp_path: Path) -> None:
     root = tmp_path / "root"
+    many = events(*(f"Note number {n} about the harbour." for n in range(1_000)))
 
-    def records(pack: dict[str, Any]) -> list[str]:
-        sections = [one for one in pack["sections"] if one["name"] in {"profile", "records"}]
-        return [item["text"] for section in sections for item in section["items"]]
+    async def conversation(client: Client) -> None:
+        await call(client, "session_append", events=many[:1])
+        begun, scope = anyio.Event(), anyio.CancelScope()
 
-    async def one(client: Client) -> None:
-        await call(client, "session_append", events=events(first))
-        assert any(before in text for text in
-                   records(await call(client, "memory_recall", query=question)))  # fmt: skip
-        await call(client, "session_append", events=events(changed, start=2))
-        found = records(await call(client, "memory_recall", query=question))
-        assert any(after in text for text in found)
-        assert not any(before in text for text in found)
-        await call(client, "checkpoint_save", session="s1", goal=question, last_event="s1-2")
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            begun.set()
 
-    async def two(client: Client) -> None:
-        resumed = await call(client, "session_resume", session="s1")
-        assert question in str(resumed["components"])
-        pack = await call(client, "memory_recall", query=question)
-        await call(client, "memory_correct", ref=record_in(pack), value=right)
-        found = records(await call(client, "memory_recall", query=question))
-        assert any(right in text for text in found)
-        assert not any(after in text for text in found)
-        stale = await call(client, "session_resume", session="s1")
-        assert "checkpoint" not in [one["name"] for one in stale["components"]]
-        pack = await call(client, "memory_recall", query=question)
-        await call(client, "memory_forget", refs=[record_in(pack)])
-        assert not any(right in text for text in
-                       records(await call(client, "memory_recall", query=question)))  # fmt: skip
+        async def write() -> None:
+            with scope:
+                await client.call_tool(
+                    "session_append", {"events": many}, progress_callback=progress
+                )
 
-    run(root, one, "--agent", "first")
-    run(root, two, "--agent", "second")
+        async with anyio.create_task_group() as group:
+            group.start_soon(write)
+            await begun.wait()
+            scope.cancel()
+        pack = await call(client, "memory_recall", query="harbour")
+        assert pack["coverage"] == "supported"
+
+    run(root, conversation)
+
+    kept = Agent(root).run("session", "show", "s1")["messages"]
+    assert 0 < kept < 1_000
+    assert kept % 100 == 0
+    assert Agent(root).run("verify")["damaged"] is False
+
+
+def test_a_recall_that_must_index_first_tells_how_far_it_is_and_can_be_taken_back(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "root"
+    manifest.initialize(Root(root))
+    store = TinyStore(root)
+    store.chat([("Ann", f"Line {n} about the harbour.", None) for n in range(4_200)])
+    store.close()
+    told: list[tuple[float, float | None]] = []
+
+    async def conversation(client: Client) -> None:
+        scope = anyio.CancelScope()
+
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            told.append((progress, total))
+            scope.cancel()
+
+        with scope:
+            await client.call_tool("memory_recall", {"query": "x"}, progress_callback=progress)
+        pack = await call(client, "memory_recall", query="line 4199 harbour")
+        assert any("Line 4199 " in one["quote"] for one in pack["citations"])
+
+    run(root, conversation)
+
+    assert told[0] == (4_096, 4_200)
 
 
 def test_over_http_only_the_token_opens_it(tmp_path: Path) -> None:
