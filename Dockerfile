@@ -7,7 +7,10 @@ COPY requirements-build.txt requirements.txt ./
 RUN /opt/muniment/bin/pip install --require-hashes -r requirements-build.txt \
  && /opt/muniment/bin/pip install --require-hashes --no-build-isolation --use-pep517 -r requirements.txt
 COPY . .
+# Extras by name, as in --build-arg EXTRAS=ray,s3; what both need keeps its locked version.
+ARG EXTRAS=""
 RUN /opt/muniment/bin/pip install --no-deps --no-build-isolation . \
+ && if [ -n "$EXTRAS" ]; then /opt/muniment/bin/pip install --constraint requirements.txt ".[$EXTRAS]"; fi \
  && /opt/muniment/bin/pip check
 
 FROM python:3.11-slim-bookworm
@@ -24,5 +27,8 @@ ENV PATH=/opt/muniment/bin:$PATH \
     OMP_WAIT_POLICY=passive
 VOLUME /data
 WORKDIR /media
+# A container that only runs a command is done before this is asked; one that serves or watches is
+# well while the store can be read.
+HEALTHCHECK --interval=5m --timeout=60s --start-period=30s CMD ["muniment", "-q", "status"]
 ENTRYPOINT ["muniment"]
 CMD ["--help"]

@@ -18,3 +18,5 @@ compile "$@" --only-build-deps --build-deps-for wheel --output-file requirements
 compile "$@" --constraint requirements-build.txt --output-file requirements.txt
 compile --extra dev --constraint requirements-build.txt --constraint requirements.txt \
     --output-file requirements-dev.txt
+compile --extra dev --extra services --constraint requirements-build.txt \
+    --constraint requirements-dev.txt --output-file requirements-services.txt

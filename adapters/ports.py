@@ -5,10 +5,10 @@ bytes of one asset into *findings*; it never sees the ledger. Models are asked f
 :class:`Tools`, which loads one at its first use and keeps it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,6 +97,10 @@ class Draft:
     attributes: Mapping[str, Any] = field(default_factory=dict)
     occurrence: int = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as a call: what dataclasses do by themselves looks at every field by name."""
+        return type(self), tuple(getattr(self, name) for name in self.__match_args__)
+
 
 @dataclass(frozen=True, slots=True)
 class Derived:
@@ -104,6 +108,7 @@ class Derived:
 
     Exactly one of ``data`` and ``path`` is set; a path lies in the task's scratch folder.
     ``relation`` is a noun such as ``key_frame``, ``page_image``, ``attachment``, ``member``.
+    ``modified`` is when the container says that it was last changed.
     """
 
     relation: str
@@ -112,6 +117,7 @@ class Derived:
     data: bytes | None = None
     path: Path | None = None
     observe: bool = False
+    modified: "Moment | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +261,20 @@ class Embedder(Protocol):
 
     def query(self, text: str) -> "np.ndarray":
         """Return one float32 unit vector."""
+        ...
+
+
+@runtime_checkable
+class BatchEmbedder(Protocol):
+    """An :class:`Embedder` that works on many batches at once, somewhere else."""
+
+    def passages_of(
+        self, batches: Iterable[tuple[int, Sequence[str]]], tick: Callable[[], None], /
+    ) -> "Iterator[tuple[int, Iterable[np.ndarray]]]":
+        """Yield (key of the batch, its rows) as each is ready, in any order.
+
+        Batches are taken only as needed; ``tick`` is called while waiting.
+        """
         ...
 
 

@@ -117,6 +117,8 @@ DEVELOPMENT = """
 
 | package | version | licence |
 | --- | --- | --- |
+| Chromium (`make test-browser`, from the system) | any | BSD-3-Clause and others |
+| axe-core, in `axe-playwright-python` (`make test-browser`) | 4.12 | MPL-2.0, its wheel MIT |
 """
 MODELS = """
 ## System programs
@@ -157,6 +159,11 @@ TABLES = """
 ## `[models.ROLE]`
 
 See [another model](../how-to/models.md).
+
+## `[ray]`
+
+Retries, waiting and what each stage takes of a node: see
+[past one machine](../explanation/past-one-machine.md).
 
 ## `[limits]`
 

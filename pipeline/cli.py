@@ -25,6 +25,10 @@ from muniment.store.errors import ExitCode, MunimentError
 COMMANDS = {
     "init": ("store:init", "Make the root a store with this scope in it."),
     "status": ("store:status", "Show what the store holds and what is left to do."),
+    "stats": (
+        "stats:stats",
+        "Show media and memories over time, sources, growth and the time of recalls.",
+    ),
     "doctor": ("doctor:doctor", "Check every dependency and the store's integrity."),
     "config": ("store:config", "Show the effective settings and where each came from."),
     "ingest": ("ingest:ingest", "Run the whole pipeline over files and folders."),
@@ -47,6 +51,11 @@ COMMANDS = {
         "amend:correct",
         "Say what a record should say; the old version is kept and no longer answers.",
     ),
+    "misread": (
+        "misread:misread",
+        "Say that an observation was misread: it is kept, marked, and no longer answers.",
+    ),
+    "links": ("links:links", "Link records as related, so that one brings in the other."),
     "pin": ("amend:pin", "Exempt records from decay."),
     "unpin": ("amend:unpin", "Let records decay again."),
     "archive": ("amend:archive", "Hide records from recall; they and their evidence are kept."),
@@ -59,6 +68,10 @@ COMMANDS = {
     "conflicts": (
         "conflicts:conflicts",
         "List claims that contradict each other, and settle them.",
+    ),
+    "entities": (
+        "entities:entities",
+        "Settle who is who: merge, split and name the people, places and things of the evidence.",
     ),
     "forget": (
         "forget:forget",

@@ -40,6 +40,17 @@ _NAMES = (
 )  # fmt: skip
 
 
+def engine_options(function: Function) -> Function:
+    """Add the options of a command whose heavy work may run elsewhere."""
+    function = click.option(
+        "--ray-address", metavar="ADDRESS", help="The Ray cluster: HOST:PORT, or auto."
+    )(function)
+    engines = click.Choice(["local", "ray"])
+    return click.option("--engine", type=engines, help="Where reading and embedding run (local).")(
+        function
+    )
+
+
 def global_options(function: Function) -> Function:
     """Add the global options to a group or command."""
     for option in reversed(_GLOBAL):

@@ -9,11 +9,12 @@ from muniment.store.ledger import Ledger
 
 KINDS = (
     "asset", "observation", "episode", "candidate", "record", "run", "session", "event",
-    "tombstone",
+    "tombstone", "entity", "topic",
 )  # fmt: skip
 _PREFIXES = {"obs": "observation", "ep": "episode", "cand": "candidate", "rec": "record",
-             "run": "run", "tmb": "tombstone"}  # fmt: skip
+             "run": "run", "tmb": "tombstone", "ent": "entity", "tpc": "topic"}  # fmt: skip
 _NAMED_BY_HOSTS = {"session", "event"}
+_LIKE_A_REFERENCE = re.compile(r"[a-z][a-z0-9_]*:[^/]*$")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -46,7 +47,33 @@ def resolve(ledger: Ledger, text: str) -> Ref:
     prefix = text.partition("_")[0]
     if prefix in _PREFIXES and "/" not in text:
         return Ref(_PREFIXES[prefix], text)
-    return _by_path(ledger, rest if kind == "path" else text)
+    return _by_path(ledger, rest) if kind == "path" else _by_bare_path(ledger, text)
+
+
+def require_path(text: str) -> None:
+    """Raise ``UsageError`` for what looks like a reference and is none; nothing is at that path."""
+    kind, _, rest = text.partition(":")
+    known = kind in {*KINDS, "persona"}
+    if _LIKE_A_REFERENCE.match(text) is None or kind == "path" or (known and rest):
+        return
+    hint = f"the kinds are {', '.join(KINDS)}; path:{text} forces a path"
+    if known:
+        hint = f"an id follows {kind}:"
+    elif kind == "sha256":
+        if _DIGEST.fullmatch(text):
+            return
+        hint = "64 hexadecimal digits follow sha256:"
+    elif kind == "scope":
+        hint = "scope:. is what forget takes, for everything"
+    raise UsageError(f"{text!r} is not a reference", code="bad_ref", hint=hint)
+
+
+def _by_bare_path(ledger: Ledger, text: str) -> Ref:
+    try:
+        return _by_path(ledger, text)
+    except NotFoundError:
+        require_path(text)
+        raise
 
 
 def _by_path(ledger: Ledger, text: str) -> Ref:

@@ -42,6 +42,14 @@ OPTIONS: dict[str, Option] = {
     "offline": Option(bool, False, "Refuse every remote adapter."),
     "lock_wait": Option(float, 0.0, "Seconds to wait for another process's lock."),
     "debug": Option(bool, False, "Show tracebacks."),
+    "engine": Option(str, "local", "Where reading and embedding run: local, or ray."),
+    "ray_address": Option(str, "auto", "The Ray cluster: HOST:PORT, or auto on one of its nodes."),
+    "index": Option(str, "sqlite", "What keeps the search index: sqlite, or postgres."),
+    "index_dsn": Option(
+        str,
+        None,
+        "The PostgreSQL server of the index: postgresql://USER@HOST/DATABASE.",
+    ),
     "jobs": Option(int, None, "Worker processes at most; as many as cores when not set."),
     "tier": Option(str, None, "Machine tier: full, standard or lite; by memory when not set."),
     "zone": Option(str, "UTC", "Zone that times without one sort by."),
@@ -107,7 +115,7 @@ def load(
     path = config or environment.get("MUNIMENT_CONFIG")
     table = _read_config(path)
     tables: dict[str, Any] = {
-        name: table.pop(name) for name in ("models", "limits") if name in table
+        name: table.pop(name) for name in ("models", "limits", "ray") if name in table
     }
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -122,7 +130,22 @@ def load(
         )
     if values["progress"] not in PROGRESS:
         raise UsageError("progress is auto, always or never", code="bad_value")
+    _check_machine(values)
     return Settings(values, origins, tables)
+
+
+def _check_machine(values: Mapping[str, Any]) -> None:
+    """Refuse at once what only a command that starts workers would stumble over."""
+    if values["jobs"] is not None and values["jobs"] < 1:
+        raise UsageError(
+            f"jobs can't be {values['jobs']}",
+            code="bad_value",
+            hint="a whole number from 1 on; MUNIMENT_JOBS, --jobs or jobs in the configuration",
+        )
+    if values["tier"]:
+        from muniment.pipeline.machine import tier_named
+
+        tier_named(values["tier"])
 
 
 def _resolve(

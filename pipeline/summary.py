@@ -19,6 +19,7 @@ _WORDS = (
     ("episodes", "episodes new or changed"),
     ("candidates", "new candidates"),
     ("records", "new records"),
+    ("entities", "new entities"),
     ("indexed", "indexed"),
     ("embedded", "embedded"),
 )

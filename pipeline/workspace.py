@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from muniment.pipeline.settings import Settings
 from muniment.store import files, locks, manifest
-from muniment.store.errors import LockedError
+from muniment.store.asset_places import Place, require_place
+from muniment.store.errors import LockedError, UsageError
 from muniment.store.layout import Root
 from muniment.store.ledger import Ledger
+
+if TYPE_CHECKING:
+    from muniment.store.asset_places import Location
+    from muniment.store.index.ports import IndexStore
 
 
 class Workspace:
@@ -16,7 +22,7 @@ class Workspace:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.root = Root(settings.root)
+        self.root = Root(settings.root, offline=bool(settings["offline"]))
         self.scope = settings.scope
 
     @property
@@ -24,13 +30,46 @@ class Workspace:
         """The folder of what can be made again, such as the compiled dictionary."""
         return self.settings.cache
 
-    def initialize(self) -> bool:
-        """Make the root a store with this scope in it; return whether anything was new."""
-        new_root = manifest.initialize(self.root)
+    def indexes(self) -> "IndexStore":
+        """Return what keeps the search index of the scope."""
+        from muniment.pipeline.indexes import indexes_of
+
+        return indexes_of(self.settings, self.root, self.scope)
+
+    def initialize(self, assets: "Location | None" = None, cache_bytes: int | None = None) -> bool:
+        """Make the root a store with this scope in it; return whether anything was new.
+
+        ``assets`` keeps the assets of a new root in an object store. Raises ``StateError`` for a
+        root whose assets lie elsewhere already.
+        """
+        new_root = self._new_root(assets, cache_bytes)
         new_scope = not self.root.scope(self.scope).ledger.exists()
         with self.writing():
             pass
         return new_root or new_scope
+
+    def _new_root(self, assets: "Location | None", cache_bytes: int | None) -> bool:
+        if assets is None:
+            return manifest.initialize(self.root)
+        if manifest.state_of(self.root) is manifest.RootState.CURRENT:
+            require_place(self.root, assets)
+            return False
+        from muniment.store.backends.claims import claim, release
+
+        self._require_online(assets)
+        place = Place.new(assets, cache_bytes)
+        claim(place)
+        try:
+            return manifest.initialize(self.root, place)
+        except BaseException:
+            release(place)
+            raise
+
+    def _require_online(self, assets: "Location") -> None:
+        if self.settings["offline"]:
+            raise UsageError(
+                f"{assets.url} is not asked: offline", code="offline", hint="leave --offline out"
+            )
 
     @contextmanager
     def reading(self) -> Iterator[Ledger]:

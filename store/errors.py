@@ -11,6 +11,7 @@
     |- StateError (12)
     |- NoSpaceError (13)
     |- MissingToolError (14)
+    |- RemoteError (1)      what is asked for lies elsewhere, and can't be reached now
     `- InputError (3)       one input is at fault; a batch goes on
 """
 
@@ -108,6 +109,12 @@ class MissingToolError(MunimentError):
 
     exit_code = ExitCode.MISSING_TOOL
     code = "missing_tool"
+
+
+class RemoteError(MunimentError):
+    """A server can't be reached or refuses; nothing is lost, and trying later may do."""
+
+    code = "store_unreachable"
 
 
 class InputError(MunimentError):

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from functools import lru_cache
 from typing import Any
 
 _ENCODER = json.JSONEncoder(
@@ -26,10 +27,10 @@ def canonical_text(value: Any) -> str:
     Lone surrogates become U+FFFD; numbers that JSON lacks become null.
     """
     try:
-        data = canonical(value)
+        text = _ENCODER.encode(value)
     except ValueError:
-        data = canonical(_finite(value))
-    return storable(data.decode("utf-8", "surrogatepass"))
+        text = _ENCODER.encode(_finite(value))
+    return storable(text)
 
 
 def storable(text: str) -> str:
@@ -65,3 +66,18 @@ def asset_id(data: bytes) -> str:
 def made(prefix: str, *parts: Any) -> str:
     """Return ``prefix_digest``, the id of an object that is not an asset."""
     return f"{prefix}_{digest(prefix, *parts)}"
+
+
+def made_around(prefix: str, before: tuple[Any, ...], known: str, after: tuple[Any, ...]) -> str:
+    """Return what :func:`made` does for (*before, known, *after); ``known`` is canonical JSON.
+
+    For those who need that JSON anyway, a hundred thousand times over.
+    """
+    data = f"[{_members((prefix, *before))},{known},{_members(after)}]"
+    return f"{prefix}_{hashlib.sha256(data.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+@lru_cache(maxsize=64, typed=True)
+def _members(parts: tuple[Any, ...]) -> str:
+    """Return the canonical form of an array without its brackets; few differ in a long row."""
+    return _ENCODER.encode(parts)[1:-1]

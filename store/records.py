@@ -4,11 +4,12 @@ Two bases: :class:`Strict` for what we write, :class:`Lenient` for what other ve
 models hand us. Reading paths use plain rows instead and never import this module.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from muniment.store.ids import digest
+from muniment.store.ids import canonical, digest
 
 Origin: TypeAlias = Literal["user", "agent", "tool", "external", "media", "third_party"]
 Status: TypeAlias = Literal[
@@ -24,6 +25,17 @@ class Strict(BaseModel):
     """A record of ours: no coercion, no unknown field, no change after birth."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @cached_property
+    def canonical(self) -> str:
+        """The canonical JSON of this record, worked out once; it travels with a pickled record."""
+        return canonical(self.model_dump()).decode("utf-8", "surrogatepass")
+
+    def model_copy(self, **how: Any) -> Self:
+        """Return a copy, changed as asked; what was worked out of the original stays behind."""
+        copied = super().model_copy(**how)
+        copied.__dict__.pop("canonical", None)
+        return copied
 
 
 class Lenient(BaseModel):

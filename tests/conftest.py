@@ -27,6 +27,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs real services unless they were asked for; they take a while to start."""
+    if os.environ.get("MUNIMENT_TEST_SERVICES") == "1":
+        return
+    skipped = pytest.mark.skip(reason="needs real services: make test-services")
+    for item in items:
+        if item.get_closest_marker("services") is not None:
+            item.add_marker(skipped)
+
+
 @pytest.fixture(scope="session")
 def checkout() -> Path:
     """Return the folder that holds pyproject.toml."""
@@ -58,6 +68,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_database() -> Iterator[str]:
+    """Run a PostgreSQL server with pgvector and return the address of a database, or skip."""
+    from support.postgres import databases, running_server
+
+    with running_server() as socket:
+        yield databases(socket)()
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 REFERENCE = CHECKOUT / "docs" / "reference"
 
 
-@pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", CHECKOUT / "docs" / "generate.py")
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, CHECKOUT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -23,11 +22,22 @@ def generate() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    return script("generate")
+
+
 @pytest.mark.parametrize("name", ["commands", "configuration", "formats"])
 def test_a_generated_page_is_what_make_docs_writes(generate: ModuleType, name: str) -> None:
     page = (REFERENCE / f"{name}.md").read_text(encoding="utf-8")
 
     assert page == getattr(generate, name)(), "run `make docs`"
+
+
+def test_the_manual_page_is_what_make_docs_writes() -> None:
+    page = (REFERENCE / "muniment.1").read_text(encoding="utf-8")
+
+    assert page == script("manual_page").manual_page(), "run `make docs`"
 
 
 def test_every_reader_says_what_it_reads_where_and_within_what() -> None:
@@ -76,3 +86,11 @@ def test_links_between_pages_lead_somewhere() -> None:
     ]
 
     assert broken == []
+
+
+def test_the_site_shows_every_page() -> None:
+    nav = (CHECKOUT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    shown = re.findall(r"([\w/-]+\.md)$", nav, re.MULTILINE)
+    pages = [str(page.relative_to(CHECKOUT / "docs")) for page in (CHECKOUT / "docs").rglob("*.md")]
+
+    assert sorted(shown) == sorted(pages)

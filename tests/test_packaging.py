@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -31,8 +32,11 @@ def asked_for(requirements: list[str]) -> set[str]:
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", *LOCKS):
         shutil.copy(CHECKOUT / name, source)
+    page = Path("docs", "reference", "muniment.1")
+    (source / page.parent).mkdir(parents=True)
+    shutil.copy(CHECKOUT / page, source / page)
     ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in (*ROOMS, "src", "samples"):
         shutil.copytree(CHECKOUT / name, source / name, symlinks=True, ignore=ignore)
@@ -53,6 +57,42 @@ def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     (built,) = work.glob("muniment-*.whl")
     with zipfile.ZipFile(built) as archive:
         return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def sdist(source: Path, wheel: set[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked; built after the wheel, as both write into the source."""
+    assert wheel
+    work = tmp_path_factory.mktemp("sdist")
+    program = f"from setuptools.build_meta import build_sdist; build_sdist({str(work)!r})"
+    subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        cwd=source,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        timeout=300,
+    )
+    (built,) = work.glob("muniment-*.tar.gz")
+    with tarfile.open(built) as archive:
+        archive.extractall(work, filter="data")
+    return built.with_name(built.name.removesuffix(".tar.gz"))
+
+
+def test_the_source_distribution_holds_all_that_the_wheel_is_built_from(
+    sdist: Path, wheel: set[str]
+) -> None:
+    held = {str(path.relative_to(sdist / "src")) for path in (sdist / "src").rglob("*")}
+
+    assert {name for name in wheel if name.startswith("muniment/")} - held == set()
+    assert not any(path.is_symlink() for path in sdist.rglob("*"))
+    for name in ("LICENSE", "README.md", "requirements.txt", "docs/reference/muniment.1"):
+        assert (sdist / name).is_file(), name
+    assert not (sdist / "tests").exists()
+
+
+def test_the_wheel_brings_the_manual_page(wheel: set[str]) -> None:
+    assert [name for name in wheel if name.endswith("/share/man/man1/muniment.1")]
 
 
 def test_the_wheel_holds_every_module(source: Path, wheel: set[str]) -> None:

@@ -110,7 +110,7 @@ def _load(setup: "Setup") -> Any:
     from faster_whisper import WhisperModel
 
     common = {
-        "device": "cpu",
+        "device": setup.params.get("device", "cpu"),
         "compute_type": setup.params["compute_type"],
         "cpu_threads": setup.threads,
     }

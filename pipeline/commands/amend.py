@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _DRY_RUN = click.option(
 
 
 @command("correct")
-@click.argument("ref")
+@click.argument("ref", shell_complete=completes("record"))
 @click.option("--text", help="What it should say.")
 @click.option("--value", help="The right value of its key.")
 @click.option("--valid-at", metavar="TIME", help="Since when it holds; otherwise as before.")
@@ -54,7 +55,7 @@ def correct(session: Session, ref: str, dry_run: bool, **said: Any) -> None:
 
 
 @command("pin")
-@click.argument("refs", nargs=-1, required=True)
+@click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @_DRY_RUN
 def pin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
     """Exempt records from decay."""
@@ -66,7 +67,7 @@ def pin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
 
 
 @command("unpin")
-@click.argument("refs", nargs=-1, required=True)
+@click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @_DRY_RUN
 def unpin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
     """Let records decay again."""
@@ -78,7 +79,7 @@ def unpin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
 
 
 @command("archive")
-@click.argument("refs", nargs=-1, required=True)
+@click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @click.option("--reason", default="archived by the user", show_default=True, help="Kept with it.")
 @_DRY_RUN
 def archive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool) -> None:
@@ -91,7 +92,7 @@ def archive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool)
 
 
 @command("unarchive")
-@click.argument("refs", nargs=-1, required=True)
+@click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @click.option("--reason", default="restored by the user", show_default=True, help="Kept with it.")
 @_DRY_RUN
 def unarchive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool) -> None:

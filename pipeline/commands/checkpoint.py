@@ -16,7 +16,8 @@ from muniment.pipeline.options import Session, command, group
 @click.option("--constraint", "constraints", multiple=True, help="What binds it (may be repeated).")
 @click.option("--next-action", help="What comes next.")
 @click.option("--last-event", metavar="ID", help="The last event that it covers.")
-def save(session: Session, document: str | None, **asked: Any) -> None:
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be saved; write nothing.")
+def save(session: Session, document: str | None, dry_run: bool, **asked: Any) -> None:
     """Save the state of a task in --session.
 
     - reads one JSON object with the fields of the options instead.
@@ -26,6 +27,7 @@ def save(session: Session, document: str | None, **asked: Any) -> None:
     from muniment.pipeline.agent.checkpoints import read_checkpoint
     from muniment.pipeline.agent.checkpoints import save as keep
     from muniment.pipeline.commands.session import named
+    from muniment.pipeline.output import printable
     from muniment.store.errors import UsageError
 
     fields: Any = {name: value for name, value in asked.items() if value not in (None, ())}
@@ -37,11 +39,11 @@ def save(session: Session, document: str | None, **asked: Any) -> None:
         except (ValueError, RecursionError):
             raise UsageError("the checkpoint is not JSON", code="bad_checkpoint") from None
     checkpoint = read_checkpoint(fields)
-    answer = keep(
-        session, named(session, session.settings["session"] or checkpoint.session), checkpoint
-    )
-    told = "saved" if answer["status"] == "created" else "already saved"
-    session.output.answer(answer, f"{told}: {answer['checkpoint']}")
+    named_session = named(session, session.settings["session"] or checkpoint.session)
+    answer = keep(session, named_session, checkpoint, dry_run=dry_run)
+    told = {"created": "saved", "known": "already saved", "planned": "would save"}
+    lines = f"{told[answer['status']]}: {answer['checkpoint'] or checkpoint.goal}"
+    session.output.answer(answer, printable(lines))
 
 
 @command("show")

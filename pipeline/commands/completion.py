@@ -11,7 +11,13 @@ from muniment.pipeline.output import write
 def completion(session: Session, shell: str) -> None:
     """Print a completion script for a shell.
 
+    Commands, options and the ids that the store holds are completed.
+
     For bash, add to ~/.bashrc:  eval "$(muniment completion bash)"
+
+    For zsh, add to ~/.zshrc after compinit:  eval "$(muniment completion zsh)"
+
+    For fish:  muniment completion fish > ~/.config/fish/completions/muniment.fish
     """
     import sys
 

@@ -1,25 +1,14 @@
 """``muniment doctor``."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from muniment.pipeline.checks import Check, codecs, languages, packages, permissions
 from muniment.pipeline.options import Session, command
 from muniment.store.errors import ExitCode, MunimentError
 
 if TYPE_CHECKING:
     from muniment.pipeline.workspace import Workspace
-
-
-class Check(NamedTuple):
-    """One thing that was looked at; ``needed`` false marks what is optional."""
-
-    area: str
-    name: str
-    ok: bool
-    detail: str
-    fix: str = ""
-    needed: bool = True
-    exit_code: ExitCode = ExitCode.MISSING_TOOL
 
 
 @command("doctor")
@@ -28,12 +17,19 @@ def doctor(session: Session) -> int:
     workspace = session.workspace()
     checks = [
         *_python(),
+        *packages(),
         *_programs(),
+        *codecs(),
         *_models(session),
+        *languages(),
         *_readers(),
         *_servers(),
+        *_engine(session),
+        *_index(workspace),
         _machine(session),
         *_places(workspace),
+        *permissions((("root", workspace.root.path), ("cache", workspace.cache))),
+        _desktop(),
         *_store(workspace),
     ]
     failed = [check for check in checks if not check.ok and check.needed]
@@ -101,14 +97,16 @@ def _readers() -> Iterator[Check]:
 
 
 def _machine(session: Session) -> Check:
-    from muniment.pipeline.machine import GIB, cores, measure
+    from muniment.pipeline.machine import GIB, cores, measure, reason_for, tier_of
 
     memory, pinned = measure(), session.settings["tier"]
-    tier = session.settings.watch.tier()
-    why = "pinned" if pinned else f"limited by the {memory.limited_by}"
+    tier = session.settings.watch.tier() if pinned else tier_of(memory)
+    why = "pinned by the setting tier" if pinned else reason_for(tier, memory)
     detail = (
         f"{tier.name} ({why}): {memory.free / GIB:.1f} of {memory.total / GIB:.1f} GiB free, "
-        f"{tier.jobs_on(cores())} workers, {tier.readers} readers"
+        f"limited by the {memory.limited_by}; {tier.jobs_on(cores())} workers, {tier.readers} "
+        f"readers, {tier.texts} texts a batch, {tier.hops} hops, {tier.depth:.0%} of the hits, "
+        "models as configured"
     )
     return Check("machine", "tier", True, detail)
 
@@ -129,6 +127,36 @@ def _servers() -> Iterator[Check]:
             yield Check("server", name, True, detail)
 
 
+def _index(workspace: "Workspace") -> Iterator[Check]:
+    """Look at the server of the index, where the settings name one."""
+    from muniment.pipeline.indexes import address_of, is_remote, scope_key
+
+    if not is_remote(workspace.settings):
+        return
+    from muniment.adapters.indexes.postgres.checking import examine
+
+    try:
+        address = address_of(workspace.settings)
+    except MunimentError as error:
+        yield Check("index", "address", False, error.message, error.hint, exit_code=ExitCode.USAGE)
+        return
+    for found in examine(address, scope_key(workspace.root, workspace.scope)):
+        yield Check("index", found.name, found.ok, found.detail, found.fix)
+
+
+def _engine(session: Session) -> Iterator[Check]:
+    """Look at the cluster, where the settings name one."""
+    from muniment.pipeline.cluster.settings import cluster_of, is_clustered
+
+    if not is_clustered(session.settings):
+        return
+    from muniment.pipeline.cluster.checking import examine
+    from muniment.pipeline.flow import models_of
+
+    for found in examine(cluster_of(session.settings), models_of(session)):
+        yield Check("engine", found.name, found.ok, found.detail, found.fix)
+
+
 def _places(workspace: "Workspace") -> Iterator[Check]:
     import os
     import shutil
@@ -143,6 +171,16 @@ def _places(workspace: "Workspace") -> Iterator[Check]:
         )  # fmt: skip
 
 
+def _desktop() -> Check:
+    """Look for what ``show --open`` hands things to."""
+    from muniment.adapters.desktop import opener
+
+    try:
+        return Check("program", "desktop", True, opener())
+    except MunimentError as error:
+        return Check("program", "desktop", False, error.message, error.hint, False)
+
+
 def _store(workspace: "Workspace") -> Iterator[Check]:
     from muniment.store import manifest
 
@@ -154,15 +192,54 @@ def _store(workspace: "Workspace") -> Iterator[Check]:
     fix = "" if usable else manifest.refusal(workspace.root, state).hint
     yield Check("store", "state", usable, state.value, fix, exit_code=ExitCode.STATE)
     if usable and workspace.root.scope(workspace.scope).ledger.exists():
-        yield _ledger(workspace)
+        yield from _ledger(workspace)
+    if usable:
+        yield from _assets(workspace)
+        yield from _backups(workspace)
 
 
-def _ledger(workspace: "Workspace") -> Check:
+def _assets(workspace: "Workspace") -> Iterator[Check]:
+    """Try the object store out, where the root has one."""
+    from muniment.store.asset_places import place_of
+
+    place = place_of(workspace.root)
+    if place is None:
+        return
+    from muniment.store.backends.probe import probe
+
+    for found in probe(place, offline=workspace.root.offline):
+        yield Check(
+            "assets", found.name, found.ok, found.detail, found.fix, exit_code=ExitCode.FAILED
+        )
+
+
+def _backups(workspace: "Workspace") -> Iterator[Check]:
+    """Tell when the store was last backed up, and when a backup was last tried."""
+    from muniment.store.backup import notes
+
+    for kind, outcome, fix in (
+        (notes.BACKUP, "complete", "run: muniment backup create DEST"),
+        (notes.DRILL, "ok", "run: muniment backup drill DEST"),
+    ):
+        last = notes.latest(workspace.root, kind)
+        detail = "never" if last is None else f"{last['at']} {last['repository']}"
+        well = last is not None and bool(last[outcome])
+        yield Check("store", f"last {kind}", well, detail, fix, needed=False)
+
+
+def _ledger(workspace: "Workspace") -> Iterator[Check]:
     fix = "run: muniment verify"
     try:
         with workspace.reading() as ledger:
             rows = ledger.database.execute("PRAGMA quick_check(1)").fetchall()
+            failed = ledger.audit.failures()
     except MunimentError as error:
-        return Check("store", "ledger", False, error.message, fix, exit_code=ExitCode.DAMAGE)
+        yield Check("store", "ledger", False, error.message, fix, exit_code=ExitCode.DAMAGE)
+        return
     said: Any = rows[0][0]
-    return Check("store", "ledger", said == "ok", said, fix, exit_code=ExitCode.DAMAGE)
+    yield Check("store", "ledger", said == "ok", said, fix, exit_code=ExitCode.DAMAGE)
+    last = f"; the last at {failed[-1]['at']}: {failed[-1]['code']}" if failed else ""
+    yield Check(
+        "store", "model calls", not failed, f"{len(failed)} ranges failed{last}",
+        "the next propose asks again", needed=False,
+    )  # fmt: skip

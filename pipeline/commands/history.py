@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @command("history")
-@click.argument("ref_or_key", metavar="REF|KEY")
+@click.argument("ref_or_key", metavar="REF|KEY", shell_complete=completes("record"))
 @click.option("--subject", metavar="NAME", help="Only about this subject.")
 def history(session: Session, ref_or_key: str, subject: str | None) -> None:
     """Show every version of a record or key and every change of its state."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.option("--dropped-through", metavar="ID", help="Last event that the host dropped.")
 @click.option("--show", is_flag=True, help="Print the cursor of the stream and take nothing in.")
 @click.option("--no-proposals", is_flag=True, help="Leave proposals to a later run.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be kept; write nothing.")
 def host_ingest(session: Session, host: str, file: str | None, **asked: Any) -> int:
     """Take a host's events in behind a cursor that only one writer can move.
 
@@ -44,11 +45,12 @@ def host_ingest(session: Session, host: str, file: str | None, **asked: Any) -> 
     batch = (
         _from_stdin(host, asked, read) if file == "-" else _from_file(session, host, file, asked)
     )
-    taken = ingest(session, batch)
+    dry_run = asked["dry_run"]
+    taken = ingest(session, batch, dry_run=dry_run)
     proposed: dict[str, Any] = {"candidates": 0, "records": 0, "pending": "skipped"}
-    if not asked["no_proposals"]:
+    if not asked["no_proposals"] and not dry_run:
         proposed = follow_up(session)
-    return _answer(session, batch, taken, proposed)
+    return _answer(session, batch, taken, {**proposed, "dry_run": dry_run})
 
 
 def _from_stdin(host: str, asked: dict[str, Any], read: Any) -> "Batch":

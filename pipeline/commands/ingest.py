@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muniment.pipeline.options import Session, command
+from muniment.pipeline.options import Session, command, engine_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,6 +78,7 @@ _INDEX = click.option("--no-embeddings", is_flag=True, help="Index words only.")
 )
 @_INDEX
 @_RUN
+@engine_options
 def ingest(session: Session, until: str, *, watch: bool, settle: float, **asked: Any) -> int:
     """Run the whole pipeline over files and folders.
 
@@ -100,6 +101,7 @@ def register(session: Session, **asked: Any) -> int:
 @command("observe")
 @_READ
 @_RUN
+@engine_options
 def observe(session: Session, **asked: Any) -> int:
     """Read what has been registered."""
     return _perform(session, "observe", ("observe",), asked)
@@ -122,6 +124,7 @@ def propose(session: Session, **asked: Any) -> int:
 @command("index")
 @_INDEX
 @_RUN
+@engine_options
 def index(session: Session, **asked: Any) -> int:
     """Bring the search index up to date."""
     return _perform(session, "index", ("index",), asked)
@@ -152,7 +155,10 @@ def _orders(
 ) -> "Orders":
     from muniment.pipeline.flow import Orders
 
-    session.add({"jobs": asked["jobs"], "me": asked.get("me") or None})
+    session.add({
+        "jobs": asked["jobs"], "me": asked.get("me") or None,
+        "engine": asked.get("engine"), "ray_address": asked.get("ray_address"),
+    })  # fmt: skip
     return Orders(
         command=name,
         stages=stages,

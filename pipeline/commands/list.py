@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "assets", "observations", "episodes", "candidates", "records", "sessions", "runs",
-    "tombstones",
+    "tombstones", "entities", "topics", "duplicates",
 )  # fmt: skip
 
 
@@ -22,6 +22,7 @@ KINDS = (
 @click.option("--status", help="Only candidates, records, episodes or sessions so.")
 @click.option("--family", help="Only assets of this family, such as image or chat.")
 @click.option("--observation-kind", help="Only observations of this kind, such as ocr.")
+@click.option("--entity-kind", help="Only entities of this kind, such as person or place.")
 @click.option("--asset", help="Only what rests on this asset (sha256:... or a path).")
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, a summary last.")
@@ -107,6 +108,25 @@ def _tombstones(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str,
         yield {"ref": f"tombstone:{found['id']}", **found}
 
 
+def _entities(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from muniment.pipeline.entities.documents import listing
+
+    return listing(ledger, wanted["entity_kind"])
+
+
+def _topics(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from muniment.pipeline.entities.topics import topics
+
+    for found in topics(ledger):
+        yield {"ref": f"topic:{found['id']}", **found}
+
+
+def _duplicates(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    from muniment.pipeline.duplicates import groups
+
+    yield from groups(ledger)
+
+
 def _sessions(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     from muniment.pipeline.agent.sessions import summary
 
@@ -125,12 +145,17 @@ _LISTERS = {
     "sessions": _sessions,
     "runs": _runs,
     "tombstones": _tombstones,
+    "duplicates": _duplicates,
+    "entities": _entities,
+    "topics": _topics,
 }
 
 
 def _line(item: dict[str, Any]) -> str:
     from muniment.pipeline.output import printable
 
-    told = item.get("title") or item.get("text") or item.get("name") or item.get("command") or ""
-    state = item.get("status") or item.get("mode") or item.get("kind") or item.get("family") or ""
+    words = (item.get(name) for name in ("title", "text", "name", "label", "command"))
+    told = next(filter(None, words), "")
+    states = (item.get(name) for name in ("reason", "status", "mode", "kind", "family"))
+    state = next(filter(None, states), "")
     return printable(f"{item['ref']}  {state}  {' '.join(told.split())[:100]}", one_line=True)

@@ -23,6 +23,7 @@ _LEVELS = ("none", "partial", "supported")
 @click.option("--token-budget", type=int, default=2_000, help="Ceiling of the pack (at least 256).")
 @filter_options
 @queries_option
+@click.option("--fade", is_flag=True, help="Show what is old by its gist, and its time coarsely.")
 @click.option(
     "--require",
     type=click.Choice(["supported", "partial"]),

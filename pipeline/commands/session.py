@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command, group
 
 if TYPE_CHECKING:
@@ -31,15 +32,15 @@ CHUNK_BYTES = 1024 * 1024
 @click.option("--host", metavar="TAG", help="Tag of the program that hosts the session.")
 @click.option("--no-proposals", is_flag=True, help="Leave proposals to a later run.")
 @click.option("--jsonl", is_flag=True, help="A line for each event once it is kept, summary last.")
-def append(
-    session: Session, text: str, host: str | None, no_proposals: bool, jsonl: bool, **asked: Any
-) -> int:
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be kept; write nothing.")
+def append(session: Session, text: str, host: str | None, no_proposals: bool, **asked: Any) -> int:
     """Append events to a session; each commits before any model runs.
 
     TEXT is one message; - reads a JSON object a line: event_id, role, text, and occurred_at,
     category, source, author, session, final.
     """
-    taking = TakingIn(session, host, proposals=not no_proposals, jsonl=jsonl)
+    how = {name: asked.pop(name) for name in ("jsonl", "dry_run")}
+    taking = TakingIn(session, host, proposals=not no_proposals, **how)
     return taking.stream() if text == "-" else taking.one(text, asked)
 
 
@@ -47,11 +48,13 @@ class TakingIn:
     """Commits what was said, lets proposers read it, and says what became of it."""
 
     def __init__(
-        self, session: Session, host: str | None, *, proposals: bool = True, jsonl: bool = False
-    ) -> None:
+        self, session: Session, host: str | None, *, proposals: bool = True, jsonl: bool = False,
+        dry_run: bool = False,
+    ) -> None:  # fmt: skip
         self._session = session
         self._host = host
-        self._proposals = proposals
+        self._proposals = proposals and not dry_run
+        self._dry_run = dry_run
         self._jsonl = jsonl
         self._outcomes: list[Outcome] = []
         self._closed: list[str] = []
@@ -77,9 +80,12 @@ class TakingIn:
 
     def turn(self, lines: list[bytes], proposals: "list[Proposal]") -> int:
         """Take the events of a turn in, then what the agent proposes to remember of them."""
-        from muniment.pipeline.agent.proposing import propose
+        from muniment.pipeline.agent.proposing import check, propose
 
         self._keep(self._read(lines, 0))
+        if self._dry_run:
+            check(self._session, proposals)
+            return self._finish({"proposals": []})
         return self._finish({"proposals": propose(self._session, proposals) if proposals else []})
 
     def _read(self, lines: list[bytes], before: int) -> "list[tuple[int, Event | Outcome]]":
@@ -105,7 +111,11 @@ class TakingIn:
         from muniment.pipeline.output import to_json, write
 
         events = [item for _, item in items if not isinstance(item, Outcome)]
-        taken, closed = take(self._session, events, host=self._host) if events else ([], [])
+        taken, closed = (
+            take(self._session, events, host=self._host, dry_run=self._dry_run)
+            if events
+            else ([], [])
+        )
         done = iter(taken)
         for number, item in items:
             outcome = item if isinstance(item, Outcome) else next(done)
@@ -126,7 +136,7 @@ class TakingIn:
         }
         if done and self._proposals:
             proposed = follow_up(self._session)
-        proposed |= more or {}
+        proposed |= {**(more or {}), "dry_run": self._dry_run}
         return _answer(self._session, self._outcomes, self._closed, proposed, jsonl=self._jsonl)
 
 
@@ -177,7 +187,7 @@ def _answer(
 
 
 @command("show")
-@click.argument("session_id", metavar="[ID]", required=False)
+@click.argument("session_id", metavar="[ID]", required=False, shell_complete=completes("session"))
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Messages to leave out.")
 @click.option("--limit", type=click.IntRange(min=1), default=100, help="Messages to show.")
 def show(session: Session, session_id: str | None, offset: int, limit: int) -> None:
@@ -199,7 +209,7 @@ def show(session: Session, session_id: str | None, offset: int, limit: int) -> N
 
 
 @command("resume")
-@click.argument("session_id", metavar="[ID]", required=False)
+@click.argument("session_id", metavar="[ID]", required=False, shell_complete=completes("session"))
 @click.option("--token-budget", type=int, default=2_000, help="Ceiling (at least 256).")
 @click.option("--query", metavar="TEXT", help="What to recall by; the task or last words if none.")
 def resume(session: Session, session_id: str | None, token_budget: int, query: str | None) -> None:
@@ -216,7 +226,7 @@ def resume(session: Session, session_id: str | None, token_budget: int, query: s
 
 
 @command("end")
-@click.argument("session_id", metavar="[ID]", required=False)
+@click.argument("session_id", metavar="[ID]", required=False, shell_complete=completes("session"))
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be ended; write nothing.")
 def end(session: Session, session_id: str | None, dry_run: bool) -> None:
     """End a session and show its gist."""

@@ -1,16 +1,24 @@
 """``muniment show``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command
+
+if TYPE_CHECKING:
+    from muniment.pipeline.refs import Ref
+    from muniment.store.ledger import Ledger
 
 PAGE_CHARACTERS = 4_000
 
 
 @command("show")
-@click.argument("ref")
+@click.argument(
+    "ref",
+    shell_complete=completes("record", "candidate", "episode", "entity", "observation", files=True),
+)
 @click.option("--offset", type=click.IntRange(min=0), default=0, help="Where the text begins.")
 @click.option(
     "--limit",
@@ -18,12 +26,17 @@ PAGE_CHARACTERS = 4_000
     default=PAGE_CHARACTERS,
     help="How many characters of text.",
 )
-@click.option("--extract", metavar="FILE", help="Write the cited crop, page, clip or text there.")
+@click.option(
+    "--extract",
+    metavar="FILE",
+    help="Write the cited crop, page, clip or text there; of a page, .txt gets the words.",
+)
 @click.option("--open", "opened", is_flag=True, help="Hand the same to the desktop to look at.")
+@click.option("--no-preview", is_flag=True, help="Draw no small picture on the terminal.")
 @click.option("--why-time", is_flag=True, help="Tell every claim on its time, and the choice.")
 def show(  # noqa: PLR0913 (the options of a command)
     session: Session, ref: str, *, offset: int, limit: int, extract: str | None, opened: bool,
-    why_time: bool,
+    no_preview: bool, why_time: bool,
 ) -> None:  # fmt: skip
     """Show any object with its provenance.
 
@@ -49,7 +62,19 @@ def show(  # noqa: PLR0913 (the options of a command)
             from muniment.pipeline.opening import open_evidence
 
             document["opened"] = open_evidence(ledger, found, session.workspace())
-    session.output.answer(document, _text(document))
+        drawn = "" if no_preview or session.output.as_json else _drawn(session, ledger, found)
+    session.output.answer(document, drawn + _text(document))
+
+
+def _drawn(session: Session, ledger: "Ledger", found: "Ref") -> str:
+    """Return a small picture for the terminal; a command that is piped loads nothing for it."""
+    import sys
+
+    if not sys.stdout.isatty():
+        return ""
+    from muniment.pipeline.view.preview import preview
+
+    return preview(ledger, found, session.workspace())
 
 
 def _page(document: dict[str, Any], offset: int, limit: int) -> dict[str, Any]:

@@ -8,10 +8,19 @@ from muniment.pipeline.options import Session, command
 
 
 @command("init")
+@click.option("--assets", metavar="URL", help="Keep assets over 64 KiB there: s3://BUCKET/PREFIX.")
+@click.option(
+    "--assets-cache", type=click.IntRange(min=0), metavar="MB",
+    help="What is kept of them on this machine for each scope (2048).",
+)  # fmt: skip
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would be made; write nothing.")
-def init(session: Session, dry_run: bool) -> None:
+def init(session: Session, assets: str | None, assets_cache: int | None, dry_run: bool) -> None:
     """Make the root a store with this scope in it."""
+    from muniment.store.asset_places import Location, place_of
+
     workspace = session.workspace()
+    location = None if assets is None else Location.parse(assets)
+    bound = None if assets_cache is None else assets_cache * 1024**2
     if dry_run:
         from muniment.store import manifest
 
@@ -20,12 +29,15 @@ def init(session: Session, dry_run: bool) -> None:
             raise manifest.refusal(workspace.root, state)
         made = not workspace.root.scope(workspace.scope).ledger.exists()
     else:
-        made = workspace.initialize()
+        made = workspace.initialize(location, bound)
+    place = place_of(workspace.root)
+    known = location if place is None else place.location
     verb = "would make" if dry_run else "made"
     document = {
         "root": str(workspace.root.path),
         "scope": workspace.scope.as_dict(),
         "created": made,
+        "assets": None if known is None else known.url,
         "dry_run": dry_run,
     }
     where = f"{workspace.root.path} for {'/'.join(workspace.scope.as_dict().values())}"
@@ -38,7 +50,7 @@ def status(session: Session) -> None:
     from muniment.store.status import status as read_status
 
     workspace = session.workspace()
-    document = read_status(workspace.root, workspace.scope)
+    document = read_status(workspace.root, workspace.scope, workspace.indexes())
     session.output.answer(document, "\n".join(_lines(document)))
 
 
@@ -57,8 +69,12 @@ def _lines(document: dict[str, Any], indent: str = "") -> list[str]:
 @command("config")
 def config(session: Session) -> None:
     """Show the effective settings and where each came from."""
+    from muniment.adapters.indexes.postgres.address import shown
+
     settings = session.settings
     values = dict(settings.values) | {"root": str(settings.root), "cache": str(settings.cache)}
+    if values["index_dsn"]:
+        values["index_dsn"] = shown(values["index_dsn"])
     document = {
         name: {"value": list(value) if isinstance(value, tuple) else value,
                "origin": settings.origins[name]}

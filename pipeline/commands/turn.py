@@ -28,7 +28,8 @@ def prepare(session: Session, query: str, token_budget: int) -> None:
 @command("complete")
 @click.argument("events", metavar="-")
 @click.option("--host", metavar="TAG", help="Tag of the program that hosts the session.")
-def complete(session: Session, events: str, host: str | None) -> int:
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would be kept; write nothing.")
+def complete(session: Session, events: str, host: str | None, dry_run: bool) -> int:
     """Take the events of a turn in, after a reply, and let proposers read them.
 
     - reads a JSON object a line: events as session append takes them, and {"proposal": {"text",
@@ -47,7 +48,7 @@ def complete(session: Session, events: str, host: str | None) -> int:
         else:
             proposals.append(proposal)
             lines.append(b"")  # the others keep their numbers
-    return TakingIn(session, host).turn(lines, proposals)
+    return TakingIn(session, host, dry_run=dry_run).turn(lines, proposals)
 
 
 turn = group(

@@ -1,13 +1,17 @@
 """Commands that let a person look: a page of an answer, the desktop, the evidence browser."""
 
+import contextlib
 import os
+import pty
+import re
+import subprocess
 import time
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from support.album import Album, Parsed
-from support.cli import invoke
+from support.cli import SCRIPT, invoke
 
 
 @pytest.fixture
@@ -135,3 +139,34 @@ def test_the_browser_needs_a_store_and_makes_none(tmp_path: Path, home: Path) ->
 
     assert said.code == 10
     assert not (tmp_path / "none").exists()
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """Run a command whose output is a terminal; return all that it wrote there."""
+    controller, terminal = pty.openpty()
+    given = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment}
+    process = subprocess.Popen(
+        [SCRIPT, *arguments], stdin=terminal, stdout=terminal, stderr=terminal, env=given
+    )
+    os.close(terminal)
+    said = b""
+    with contextlib.suppress(OSError):  # EIO: the command has gone
+        while part := os.read(controller, 1 << 16):
+            said += part
+    os.close(controller)
+    assert process.wait(60) == 0, said
+    return said.decode()
+
+
+def test_show_draws_what_is_cited_on_a_terminal_only(album: Album) -> None:
+    drawn = on_a_terminal("show", f"observation:{album.bar}")
+
+    assert "▀" in drawn
+    grounds = [tuple(map(int, found)) for found in re.findall(r"48;2;(\d+);(\d+);(\d+)m", drawn)]
+    assert any(ground == pytest.approx((20, 30, 160), abs=12) for ground in grounds)  # the bar
+    assert any(ground == pytest.approx((232, 89, 12), abs=12) for ground in grounds)  # its frame
+    assert "The blue bar is number 2047" in drawn
+    assert "▀" not in on_a_terminal("show", f"observation:{album.bar}", "--no-preview")
+    assert "\x1b" not in on_a_terminal("show", f"observation:{album.bar}", TERM="dumb")
+    assert "\x1b" not in on_a_terminal("show", f"observation:{album.chat[0]}")
+    assert "\x1b" not in invoke("show", f"observation:{album.bar}").out

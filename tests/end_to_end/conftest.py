@@ -1,9 +1,12 @@
 """The samples, ingested once with the real models through the installed command."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.browser import Browser, browsing
 from support.cli import Answer, execute
+from support.looking import without_complaint
 
 NAMES = ("note.md", "chat-zh.txt", "whiteboard.png", "memo.ogg", "standup.mp4", "letter-scan.pdf")
 OWNER = "林梅"
@@ -31,3 +34,17 @@ def ingested(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Ingeste
     files = [samples / name for name in NAMES]
     store.said = store.run("--json", "ingest", "--me", OWNER, "--offline", *files)
     return store
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(tmp_path_factory.mktemp("profile")) as opened:
+        opened.size(1100, 1000)
+        yield opened
+
+
+@pytest.fixture
+def quiet(browser: Browser) -> Iterator[Browser]:
+    """The browser, which must not complain nor leave this machine."""
+    with without_complaint(browser):
+        yield browser

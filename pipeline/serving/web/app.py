@@ -11,8 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from muniment.pipeline.memory.review import approve, by_id, reject
-from muniment.pipeline.recalling import request_of
-from muniment.pipeline.serving.web import browsing, episodes, memory
+from muniment.pipeline.serving.web import browsing, entities, episodes, memory, sessions
 from muniment.pipeline.serving.web.guard import Guard, Keys
 from muniment.pipeline.serving.web.icon import ICON
 from muniment.pipeline.serving.web.layout import SHEET, main, page, search_box
@@ -74,6 +73,15 @@ class Web:
                 ledger, words, _number(request, "before")))),
             Route("/episode/{id}", pages(lambda ledger, words, request: episodes.episode(
                 ledger, words, _id(request), _number(request, "offset") or 0))),
+            Route("/sessions", pages(lambda ledger, words, request: sessions.sessions(
+                ledger, words, _number(request, "before")))),
+            # A host names its sessions with whatever characters it likes.
+            Route("/session/{id:path}", pages(lambda ledger, words, request: sessions.session(
+                ledger, words, _id(request), _number(request, "after") or 0))),
+            Route("/entities", pages(lambda ledger, words, request: entities.entities(
+                ledger, words, _number(request, "offset") or 0))),
+            Route("/entity/{id}", pages(lambda ledger, words, request: entities.entity(
+                ledger, words, _id(request)))),
             Route("/records", pages(lambda ledger, words, request: memory.records(
                 ledger, words, _number(request, "before")))),
             Route("/record/{id}", pages(lambda ledger, words, request: memory.record(
@@ -203,7 +211,7 @@ def _asked(request: "Request", query: str, opened: "Reading") -> "Asked":
     for name in ("kind", "media"):
         asked[name] = request.query_params.getlist(name)
     asked["semantic"] = opened.embedder is not None
-    return request_of(query, asked)
+    return opened.request(query, asked)
 
 
 def _id(request: "Request") -> str:

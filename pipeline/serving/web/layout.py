@@ -45,12 +45,13 @@ dt { color: var(--soft); } dd { margin: 0; }
 table { border-collapse: collapse; margin: .5rem 0; width: 100%; font-size: .92rem; }
 th, td { text-align: start; vertical-align: top; padding: .25rem .7rem .25rem 0;
   border-bottom: 1px solid var(--line); }
+th[scope="row"] { width: 40%; font-weight: 400; }
 td.number { white-space: nowrap; }
 """
 )
 
-_PAGES = ("search", "timeline", "assets", "episodes", "records", "candidates", "conflicts",
-          "status")  # fmt: skip
+_PAGES = ("search", "timeline", "assets", "episodes", "sessions", "entities", "records",
+          "candidates", "conflicts", "status")  # fmt: skip
 
 add_labels(
     {

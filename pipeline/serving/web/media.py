@@ -150,7 +150,7 @@ class Gallery:
             return source
         return Source(
             asset=asset, size=row.size, media_type=row.media_type, family=row.family,
-            name=row.name, scratch=scratch, path=ledger.assets.file(asset),
+            name=row.name, scratch=scratch, path=ledger.assets.store.lend(asset, scratch),
         )  # fmt: skip
 
     def _row(self, observation: str) -> "ObservationRow":

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muniment.pipeline.workspace import Workspace
 
 _KIB = 1024
+_FAILED = 20  # the last ones are told
 
 add_labels(
     {
@@ -30,6 +31,13 @@ add_labels(
         "current": ("current", "正常"),
         "sightings": ("Sightings", "出现记录"),
         "runs": ("Runs", "运行次数"),
+        "last_backup": ("Last backup", "上次备份"),
+        "last_drill": ("Last restore drill", "上次恢复演练"),
+        "never": ("never", "从未"),
+        "well": ("well", "正常"),
+        "not_well": ("not well", "有问题"),
+        "behind": ("{count} rows behind", "落后 {count} 行"),
+        "failed_calls": ("Failed model calls", "失败的模型调用"),
         "ledger": ("Ledger", "账本"),
         "index": ("Index", "索引"),
         "assets_inline": ("Assets in the ledger", "账本内素材"),
@@ -42,7 +50,7 @@ add_labels(
 
 def status_page(workspace: "Workspace", words: Words) -> str:
     """Return the page of the store."""
-    found = status(workspace.root, workspace.scope)
+    found = status(workspace.root, workspace.scope, workspace.indexes())
     run = found["last_run"]
     told = f"{run['command']} · {when(run['started_at'])}" if run else None
     head = facts(
@@ -52,6 +60,9 @@ def status_page(workspace: "Workspace", words: Words) -> str:
             (words("state"), words(found["state"])),
             (words("schema"), str(found["schema"])),
             (words("last_run"), told),
+            (words("index"), _index(found["index"], words)),
+            (words("last_backup"), _last(found["last_backup"], "complete", words)),
+            (words("last_drill"), _last(found["last_drill"], "ok", words)),
         ]
     )
     tables = [
@@ -62,9 +73,26 @@ def status_page(workspace: "Workspace", words: Words) -> str:
     sizes = {name: _size(count) for name, count in found["bytes"].items()}
     content = main(
         words("status"), head, *tables, _stages(found["stages"], words),
-        _table(words("bytes"), sizes, words),
+        _failed(found["failed_calls"], words), _table(words("bytes"), sizes, words),
     )  # fmt: skip
     return page(words("status"), words, content, here="status")
+
+
+def _index(found: Mapping[str, Any], words: Words) -> str:
+    behind = words.fill("behind", count=found["behind"]) if found["behind"] else ""
+    return " · ".join(filter(None, (words(found["state"]), behind)))
+
+
+def _last(note: Mapping[str, Any] | None, outcome: str, words: Words) -> str:
+    if note is None:
+        return words("never")
+    ended = words("well" if note[outcome] else "not_well")
+    return f"{when(note['at'])} · {ended} · {note['repository']}"
+
+
+def _failed(calls: list[dict[str, Any]], words: Words) -> Markup | None:
+    told = {when(one["at"]): f"{one['code']}: {one['message']}" for one in calls[-_FAILED:]}
+    return _table(f"{words('failed_calls')} ({len(calls)})", told, words)
 
 
 def _table(title: str, values: Mapping[str, Any], words: Words) -> Markup | None:

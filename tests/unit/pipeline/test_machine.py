@@ -12,6 +12,7 @@ from muniment.pipeline.machine import (
     Memory,
     Watch,
     measure,
+    reason_for,
     tier_named,
     tier_of,
 )
@@ -37,7 +38,27 @@ def test_a_tier_needs_memory_in_all_and_memory_free(total: float, free: float, n
 
 def test_every_tier_has_a_floor_that_works() -> None:
     assert all(tier.jobs_on(1) == 1 and tier.readers >= 1 for tier in TIERS)
+    assert all(tier.texts >= 1 and tier.hops >= 1 and tier.depth > 0 for tier in TIERS)
     assert [tier.jobs_on(8) for tier in TIERS] == [8, 2, 1]
+    for name in ("texts", "hops", "depth"):
+        sizes = [getattr(tier, name) for tier in TIERS]
+        assert sizes == sorted(sizes, reverse=True)
+        assert sizes[0] > sizes[-1]
+
+
+@pytest.mark.parametrize(
+    ("total", "free", "said"),
+    [
+        (32, 20, "enough memory"),
+        (32, 4, "4.0 of 6 GiB free, full needs"),
+        (12, 9, "12.0 of 16 GiB in all, full needs"),
+        (4, 1, "4.0 of 8 GiB in all and 1.0 of 2.5 GiB free, standard needs"),
+    ],
+)
+def test_a_tier_says_why_it_is_the_one(total: int, free: int, said: str) -> None:
+    memory = Memory(total * GIB, free * GIB, "machine")
+
+    assert said in reason_for(tier_of(memory), memory)
 
 
 def group(folder: Path, **files: str) -> None:
@@ -65,6 +86,14 @@ def test_the_older_layout_is_read_too_and_its_largest_number_is_no_limit(tmp_pat
           memory__usage_in_bytes=str(GIB // 2))  # fmt: skip
 
     assert measure(tmp_path / "membership", tmp_path / "fs") == Memory(GIB, GIB // 2, "cgroup")
+
+
+def test_memory_is_read_off_the_systems_file_else_asked_of_psutil(tmp_path: Path) -> None:
+    said = tmp_path / "meminfo"
+    said.write_text("MemTotal:       2048 kB\nMemFree: 1 kB\nMemAvailable:    1024 kB\n")
+
+    assert measure(tmp_path / "none", tmp_path, said) == Memory(2 << 20, 1 << 20, "machine")
+    assert measure(tmp_path / "none", tmp_path, tmp_path / "no").total > GIB // 4
 
 
 def test_without_groups_the_machine_counts(tmp_path: Path) -> None:

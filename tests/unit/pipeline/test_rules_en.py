@@ -4,6 +4,7 @@ import pytest
 
 from muniment.pipeline.proposers.base import CandidateDraft, Passage
 from muniment.pipeline.proposers.rules import RulesProposer
+from muniment.pipeline.stages.propose import SpokenRules
 
 WEDNESDAY: dict[str, Any] = {
     "utc": "2026-05-06T08:00:00.000000Z",
@@ -259,3 +260,16 @@ def test_equal_passages_give_equal_ids_and_other_places_other_ones() -> None:
 
     assert [draft.id for draft in twice] == [draft.id for draft in said("I like tea. I like tea.")]
     assert twice[0].id != twice[1].id
+
+
+def test_the_stage_keeps_its_mark_under_the_rules_own_name() -> None:
+    assert (SpokenRules.name, SpokenRules.version) == (RulesProposer.name, RulesProposer.version)
+
+
+def test_the_stage_finds_what_the_rules_find() -> None:
+    passages = [
+        Passage("obs_1", "Call me Ishmael.", kind="message", origin="user", role="user"),
+        Passage("obs_2", "Call me Ishmael.", kind="ocr", origin="user"),
+        Passage("obs_3", "Call me Ishmael.", kind="message", origin="agent"),
+    ]
+    assert list(SpokenRules().propose(passages)) == list(RulesProposer().propose(passages)) != []

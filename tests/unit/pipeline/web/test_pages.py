@@ -4,10 +4,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
-from support.album import SCRIPT, Album, Parsed
+from support.album import HANDLER, SCRIPT, SESSION, Album, Parsed
 
-PAGES = ("/search", "/timeline", "/assets", "/episodes", "/records", "/candidates", "/conflicts",
-         "/status")  # fmt: skip
+PAGES = ("/search", "/timeline", "/assets", "/episodes", "/sessions", "/entities", "/records",
+         "/candidates", "/conflicts", "/status")  # fmt: skip
 
 
 def get(client: TestClient, address: str, **headers: str) -> Parsed:
@@ -138,3 +138,34 @@ def test_a_hostile_name_is_a_name(client: TestClient, album: Album) -> None:
     assert SCRIPT in parsed.words
     assert "\\u202e" in parsed.words
     assert parsed.of("script") == []
+
+
+def test_a_session_is_read_event_by_event(client: TestClient) -> None:
+    (link,) = [one["href"] for one in get(client, "/sessions").of("a")
+               if one["href"].startswith("/session/")]  # fmt: skip
+
+    parsed = get(client, link)
+
+    assert parsed.words.index("Book the ferry") < parsed.words.rindex("Booked.")
+    assert SESSION in parsed.words
+    assert parsed.active() == []
+    assert client.get("/session/none/such").status_code == 404
+
+
+def test_an_entity_is_shown_with_its_names_and_evidence(client: TestClient, album: Album) -> None:
+    (link,) = [one["href"] for one in get(client, "/entities").of("a")
+               if one["href"].startswith("/entity/")]  # fmt: skip
+
+    parsed = get(client, link)
+
+    assert HANDLER in parsed.words
+    assert f"/observation/{album.hostile}" in [one.get("href") for one in parsed.of("a")]
+    assert parsed.active() == []
+
+
+def test_the_status_tells_of_backups_drills_and_the_index(client: TestClient) -> None:
+    words = get(client, "/status").words
+
+    assert "Last backupnever" in words
+    assert "Last restore drillnever" in words
+    assert "Indexcurrent" in words
