@@ -79,15 +79,17 @@ class TextIndex:
                 place = writer.add(told.held, told.tokens)
                 execute(statements.INSERT, (place, *values))
                 if not self._db.changes():
-                    self._replace(document, (place, *values))
+                    self._replace(document, (place, *values), writer)
                     before -= 1
                 execute(statements.INSERT_WORDS, (place, *told.views))
                 added += 1
-            writer.flush()
+            writer.finish()
             self.set_mark("documents", before + added)
         return added
 
-    def _replace(self, document: Document, values: tuple[object, ...]) -> None:
+    def _replace(
+        self, document: Document, values: tuple[object, ...], writer: PostingWriter
+    ) -> None:
         """Put a document in the place of that of its ref; its number goes on with the same text.
 
         A vector belongs to a number, so only what was said anew needs one.
@@ -97,16 +99,19 @@ class TextIndex:
             "SELECT rowid, place, told FROM doc WHERE ref = ?", (document.ref,)
         )
         if told != values[-1]:
-            self._delete([document.ref])
+            self._delete([document.ref], writer)
             execute(statements.INSERT, values)
         else:
+            writer.bury(place)
             execute("DELETE FROM fts WHERE rowid = ?", (place,))
             execute(statements.UPDATE, (values[0], *values[2:], own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""
         with self.transaction():
-            removed = self._delete(refs)
+            writer = PostingWriter(self._db)
+            removed = self._delete(refs, writer)
+            writer.finish()
             self.set_mark("documents", self.count() - removed)
         return removed
 
@@ -122,13 +127,14 @@ class TextIndex:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def _delete(self, refs: Iterable[str]) -> int:
+    def _delete(self, refs: Iterable[str], writer: PostingWriter) -> int:
         execute = self._db.execute
         removed = 0
         for ref in refs:
             statement = "DELETE FROM doc WHERE ref = ? RETURNING rowid, place"
             row = execute(statement, (ref,)).fetchone()
             if row is not None:
+                writer.bury(row[1])
                 execute("DELETE FROM fts WHERE rowid = ?", (row[1],))
                 execute("INSERT INTO gone VALUES (?)", (row[0],))
                 removed += 1

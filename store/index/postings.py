@@ -2,14 +2,15 @@
 
 The full-text table knows all of that, but ranking with it costs about two microseconds an
 occurrence; these are read as arrays. A document stands at a *place*, a number that grows with every
-write and is never used twice, so a document that is written anew leaves what was there before
-behind: it leads to no document any more, until ``purge`` takes it out.
+write and is never used twice. A document that is written anew or removed leaves its postings
+behind: its place is among the *dead* ones, which count nowhere, until ``purge`` takes them out.
 
 A posting is one unsigned 32-bit number: the place in its chunk, shifted by 8, and a byte of how
 often the token stands in the document (high half) and in its context (low half), each at most 15.
 """
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -19,6 +20,8 @@ from muniment.store.database import rows
 
 CHUNK = 8_192
 _TOKENS_KEPT = 65_535
+# With more dead places than this, taking them out costs less than looking past them.
+_MOST_DEAD = 1_024
 PLACES, TOKENS, PURGES = "places", "tokens", "purges"
 
 TABLES = """
@@ -26,6 +29,7 @@ CREATE TABLE posting (
     chunk INTEGER NOT NULL, token TEXT NOT NULL, held BLOB NOT NULL, PRIMARY KEY (chunk, token)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE length (chunk INTEGER PRIMARY KEY, tokens BLOB NOT NULL) STRICT;
+CREATE TABLE dead (place INTEGER PRIMARY KEY) STRICT;
 INSERT INTO mark VALUES ('places', 0), ('tokens', 0), ('purges', 0);
 """
 _APPEND = (
@@ -63,8 +67,30 @@ class PostingWriter:
             self.flush()
         return place
 
+    def bury(self, place: int) -> None:
+        """Let a place count nowhere any more."""
+        self._database.execute("INSERT INTO dead VALUES (?)", (place,))
+        self._tokens -= self._length_at(place)
+
+    def _length_at(self, place: int) -> int:
+        unwritten = place - (self._next - len(self._lengths))
+        if unwritten >= 0:
+            return self._lengths[unwritten]
+        chunk, offset = divmod(place, CHUNK)
+        found = rows(self._database, "SELECT tokens FROM length WHERE chunk = ?", (chunk,))
+        ((tokens,),) = found
+        return int(array("H", tokens)[offset])
+
+    def finish(self) -> None:
+        """Write what is left, in the transaction that wrote the documents."""
+        self.flush()
+        self._mark()
+        ((dead,),) = rows(self._database, "SELECT count(*) FROM dead")
+        if dead > _MOST_DEAD:
+            purge(self._database)
+
     def flush(self) -> None:
-        """Write what was collected; call it in the transaction that wrote the documents."""
+        """Write what was collected for the chunk."""
         if not self._lengths:
             return
         chunk = (self._next - 1) // CHUNK
@@ -73,37 +99,58 @@ class PostingWriter:
             _APPEND, ((chunk, token, array("I", held[token]).tobytes()) for token in sorted(held))
         )
         self._database.execute(_APPEND_LENGTHS, (chunk, self._lengths.tobytes()))
+        self._held.clear()
+        self._lengths = array("H")
+
+    def _mark(self) -> None:
         self._database.executemany(
             "INSERT OR REPLACE INTO mark VALUES (?, ?)",
             [(PLACES, self._next), (TOKENS, self._tokens)],
         )
-        self._held.clear()
-        self._lengths = array("H")
 
 
 def purge(database: apsw.Connection) -> None:
     """Take out what leads to no document any more."""
-    for chunk, tokens in rows(database, "SELECT chunk, length(tokens) / 2 FROM length"):
-        first = chunk * CHUNK
-        statement = "SELECT place FROM doc WHERE place >= ? AND place < ?"
-        live = {place - first for (place,) in rows(database, statement, (first, first + CHUNK))}
-        if len(live) < tokens:
-            _purge_chunk(database, chunk, live)
+    for chunk, offsets in by_chunk(dead_places(database)).items():
+        _purge_chunk(database, chunk, offsets)
+    database.execute("DELETE FROM dead")
     database.execute("UPDATE mark SET value = value + 1 WHERE name = ?", (PURGES,))
 
 
-def _purge_chunk(database: apsw.Connection, chunk: int, live: set[int]) -> None:
+def _purge_chunk(database: apsw.Connection, chunk: int, dead: list[int]) -> None:
     statement = "SELECT token, held FROM posting WHERE chunk = ?"
     for token, held in rows(database, statement, (chunk,)):
-        before = array("I", held)
-        kept = array("I", [posting for posting in before if posting >> 8 in live])
+        kept = without(held, dead)
         if not kept:
             database.execute("DELETE FROM posting WHERE chunk = ? AND token = ?", (chunk, token))
-        elif len(kept) < len(before):
+        elif len(kept) < len(held):
             database.execute(
-                "UPDATE posting SET held = ? WHERE chunk = ? AND token = ?",
-                (kept.tobytes(), chunk, token),
+                "UPDATE posting SET held = ? WHERE chunk = ? AND token = ?", (kept, chunk, token)
             )
+
+
+def dead_places(database: apsw.Connection) -> list[int]:
+    """Return the places that count nowhere, in their order."""
+    return [place for (place,) in rows(database, "SELECT place FROM dead ORDER BY place")]
+
+
+def by_chunk(places: Iterable[int]) -> dict[int, list[int]]:
+    """Return the offsets of places by chunk."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for place in places:
+        found[place // CHUNK].append(place % CHUNK)
+    return dict(found)
+
+
+def without(held: bytes, dead: Iterable[int]) -> bytes:
+    """Return the postings of a chunk but for those at some offsets."""
+    postings = array("I", held)
+    for offset in dead:
+        # What stands at a place is at least its offset with nothing beside it.
+        at = bisect_left(postings, offset << 8)
+        if at < len(postings) and postings[at] >> 8 == offset:
+            del postings[at]
+    return held if len(postings) * 4 == len(held) else postings.tobytes()
 
 
 def unpacked(held_in: Iterable[tuple[int, bytes]]) -> Iterable[tuple[int, int]]:

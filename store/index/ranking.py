@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from muniment.store.index.postings import CHUNK, PLACES, PURGES, TOKENS, unpacked
+from muniment.store.index.postings import (
+    CHUNK,
+    PLACES,
+    PURGES,
+    TOKENS,
+    by_chunk,
+    dead_places,
+    unpacked,
+    without,
+)
 from muniment.store.index.scores import BLOCK, ArrayScores, PlainScores, Scores
 
 if TYPE_CHECKING:
@@ -41,6 +50,12 @@ class _State(NamedTuple):
     places: int
     tokens: int
     purges: int
+    dead: int
+
+    @property
+    def average(self) -> float:
+        """How many tokens a document has."""
+        return max(self.tokens, 1) / max(self.places - self.dead, 1)
 
 
 class Held(NamedTuple):
@@ -56,7 +71,8 @@ class Ranking:
 
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
-        self._state = _State(0, 0, 0)
+        self._state = _State(0, 0, 0, 0)
+        self._dead: dict[int, list[int]] = {}
         self._held: dict[tuple[str, bool], Held] = {}
         self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
         self._kept = 0
@@ -70,11 +86,13 @@ class Ranking:
                 "SELECT name, value FROM mark WHERE name IN (?, ?, ?)", (PLACES, TOKENS, PURGES)
             )
         )
-        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]))
+        dead = dead_places(self._database)
+        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]), len(dead))
         if state != self._state:
             self._state = state
+            self._dead = by_chunk(dead)
             self._norms = None
-            self._norm_of = _PlainNorms(self._database, self._average)
+            self._norm_of = _PlainNorms(self._database, state.average)
             self._forget()
 
     def documents_with(self, term: "Term") -> int:
@@ -137,8 +155,9 @@ class Ranking:
                 covered = self._state.places - rows[-1][0] * CHUNK
                 count = round(count * self._state.places / max(covered, 1))
                 break
-            rows.append((chunk, held))
-            count += len(held) // 4
+            alive = without(held, self._dead[chunk]) if chunk in self._dead else held
+            rows.append((chunk, alive))
+            count += len(alive) // 4
         rows.reverse()
         if term.prefix:
             count = len({place for place, _ in unpacked(rows)}) if count <= MOST_PLAIN else count
@@ -163,10 +182,6 @@ class Ranking:
             for place, count in often:
                 scores[place] += idf * count * (_K1 + 1) / (count + norms[place])
         return PlainScores(scores)
-
-    @property
-    def _average(self) -> float:
-        return max(self._state.tokens, 1) / max(self._state.places, 1)
 
     # --- with numpy ------------------------------------------------------------------------------
 
@@ -213,7 +228,7 @@ class Ranking:
             for chunk, tokens in self._database.execute("SELECT chunk, tokens FROM length"):
                 own = np.frombuffer(tokens, dtype=np.uint16)
                 lengths[chunk * CHUNK : chunk * CHUNK + len(own)] = own
-            scale = np.float32(_K1 * _B / self._average)
+            scale = np.float32(_K1 * _B / self._state.average)
             self._norms = np.float32(_K1 * (1 - _B)) + scale * lengths.astype(np.float32)
         return self._norms
 

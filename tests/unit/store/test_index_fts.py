@@ -212,3 +212,32 @@ def test_a_search_over_common_words_still_answers(index: TextIndex) -> None:
     assert index.search(analyse_query("same words rare"), 1)[0].ref == "n300"
     assert index.search(analyse_query("罕"), 1)[0].ref == "n300"
     assert len(index.search(analyse_query("all same words here today"), 10)) == 10
+
+
+def test_what_was_replaced_or_removed_counts_nowhere(tmp_path: Path) -> None:
+    worn, fresh = (TextIndex(tmp_path / f"{name}.sqlite3") for name in ("worn", "fresh"))
+    kept = [Document(f"d{n}", "text", f"heron {n} stands in the lake") for n in range(9)]
+    worn.add([*(Document(f"d{n}", "text", "a long heron heron tale") for n in range(9)),
+              Document("gone", "text", "heron lake")])  # fmt: skip
+    worn.remove(["gone"])
+    worn.add(kept)
+    fresh.add(kept)
+
+    for question in ("heron lake", "the 3 herons", "tale"):
+        found = [
+            [(hit.ref, hit.score) for hit in index.search(analyse_query(question))]
+            for index in (worn, fresh)
+        ]
+        assert found[0] == found[1]
+
+
+def test_many_dead_places_are_taken_out(tmp_path: Path) -> None:
+    index = TextIndex(tmp_path / "fts.sqlite3")
+    index.add(Document(f"d{n}", "text", f"heron {n}") for n in range(1_500))
+
+    index.remove(f"d{n}" for n in range(1_400))
+
+    (size,) = index._db.execute("SELECT max(length(held)) FROM posting").fetchone()
+    assert size == 4 * 100
+    assert index._db.execute("SELECT count(*) FROM dead").fetchone() == (0,)
+    assert len(index.search(analyse_query("heron"), limit=200)) == 100
