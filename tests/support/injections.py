@@ -10,7 +10,7 @@ from muniment.pipeline.recall.pack import SECTIONS
 SOURCE = Path(__file__).parents[1] / "faults" / "injections.json"
 NAMES: list[str] = [row["name"] for row in json.loads(SOURCE.read_text("utf-8"))]
 _TEXTS: list[str] = [row["text"] for row in json.loads(SOURCE.read_text("utf-8"))]
-SECRET = "7141"  # stands in another scope only
+SECRET = "zymurgist"  # stands in another scope only; no digest holds it by chance
 
 ITEM = re.compile(r"^- [^\[\]]+(?: \[c[1-9]\d*\])*$")
 CITATION = re.compile(r"^\[c([1-9]\d*)\] ")

@@ -125,7 +125,7 @@ def write(member: Member) -> None:
         if number % 3 == 0:
             member.ask("remember", f"Remember that I like tea {unit}.", *wait)
             member.done["statements"] += 1
-        if number % 5 == 0:
+        if _is_hidden_for_a_while(unit):
             member.ask("forget", file, *wait)
             member.ask("unforget", file, *wait)
             member.done["hidden and shown"] += 1
@@ -147,12 +147,17 @@ def read(member: Member) -> None:
             member.done["lists"] += 1
 
 
+def _is_hidden_for_a_while(unit: str) -> bool:
+    """Tell which units their writer forgets and brings back once they have been told."""
+    return int(unit.rpartition("-")[2]) % 5 == 0
+
+
 def _recall(member: Member, unit: str) -> None:
     ended = member.ask("recall", f"unit {unit} heron", "--format", "json", "--no-semantic")
     member.done["recalls"] += 1
     if ended.code == 0:
         pack = json.loads(ended.out)
-        if pack["coverage"] == "none":
+        if pack["coverage"] == "none" and not _is_hidden_for_a_while(unit):
             member.wrong.append(f"{member.name}: nothing is recalled of {unit}")
         for citation in pack["citations"]:
             if not citation["quote"] or not citation["asset"]:
