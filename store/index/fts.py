@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,10 +201,7 @@ class TextIndex:
             documents = self.count()
             self._searcher.refresh()
             found = {unit.text: self._searcher.documents_with(unit) for unit in query.units}
-        return {
-            text: log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5))
-            for text, count in found.items()
-        }
+        return {text: match.rarity(count, documents) for text, count in found.items()}
 
     def vectors(self, fingerprint: str, dimensions: int) -> "VectorIndex":
         """Return the vectors that the embedder of a fingerprint made for these documents."""

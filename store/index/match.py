@@ -1,10 +1,25 @@
-"""Turn an analysed question into full-text expressions, and filters into SQL conditions."""
+"""What every engine makes of a question: the terms it ranks by, what they weigh; and for SQLite
+the full-text expressions of phrases and the SQL conditions of filters.
+"""
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from math import log
 from typing import TYPE_CHECKING
+
+from muniment.store.text.query import Term
 
 if TYPE_CHECKING:
     from muniment.store.index.documents import Filters
-    from muniment.store.text.query import Phrase
+    from muniment.store.text.query import Phrase, Unit
+
+# BM25 as SQLite's full-text engine has it.
+K1, B = 1.2, 0.75
+_LEAST_IDF = 1e-6
+# Equal scores are put in a fixed order after the cut, so some more are asked for.
+TIES = 32
+# Tokens that begin with a prefix are those from it up to it and this.
+PREFIX_END = "\U0010ffff"
 
 # Of a question's many terms the rarest are ranked by.
 MOST_TERMS = 64
@@ -24,6 +39,39 @@ _SCOPES = {
     "grams": "{grams cuts title context}",
     "cuts": "{cuts}",
 }
+
+
+def idf(held: int, documents: int) -> float:
+    """Return the full-text engine's own inverse document frequency."""
+    held = min(held, documents)
+    return max(log((documents - held + 0.5) / (held + 0.5)), _LEAST_IDF)
+
+
+def rarity(held: int, documents: int) -> float:
+    """Return an inverse document frequency that is positive for every word."""
+    return log(1 + (max(documents - held, 0) + 0.5) / (held + 0.5))
+
+
+def terms_of(unit: "Unit") -> list[Term]:
+    """Return the terms that a document with a unit of a question holds, every one."""
+    if len(unit.text) == 1 and unit.view == "grams":
+        return [Term("grams", unit.text, prefix=True)]
+    return [Term(unit.view, token) for token in unit.grams or (unit.text,)]
+
+
+def rarest(terms: Sequence[Term], counts: Sequence[int]) -> list[Term]:
+    """Return the terms that some document holds, of many the rarest, in their order."""
+    held = sorted((count, place) for place, count in enumerate(counts) if count)
+    return [terms[place] for place in sorted(at for _, at in held[:MOST_TERMS])]
+
+
+def counts_whole(phrase: "Phrase", ranked: AbstractSet[str]) -> bool:
+    """Tell whether a phrase adds to a score, given the tokens that are ranked by.
+
+    The stop words of a phrase are not looked up; then it must not count as a whole.
+    """
+    tokens = phrase.tokens
+    return len(tokens) > 1 and (phrase.view != "words" or ranked >= set(tokens))
 
 
 def of_phrase(phrase: "Phrase") -> str:

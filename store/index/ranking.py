@@ -8,11 +8,11 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from muniment.store.index.match import K1, PREFIX_END, B, idf
 from muniment.store.index.postings import (
     CHUNK,
     PLACES,
@@ -39,9 +39,6 @@ MOST_OF_TERM = 1_000_000
 # From so many postings on, loading numpy costs less than adding up without it.
 MOST_PLAIN = 25_000
 _MOST_BYTES_KEPT = 96 * 1024 * 1024
-_K1, _B = 1.2, 0.75
-_LEAST_IDF = 1e-6
-_PREFIX_END = "\U0010ffff"
 
 
 class _State(NamedTuple):
@@ -113,7 +110,7 @@ class Ranking:
 
     def once(self, place: int) -> float:
         """Return what something that stands once in the document at a place counts for."""
-        return (_K1 + 1) / (1 + self._norm_of[place])
+        return (K1 + 1) / (1 + self._norm_of[place])
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""
@@ -142,7 +139,7 @@ class Ranking:
         condition, values = "p.token = ?", [term.token]
         if term.prefix:
             condition = "p.token >= ? AND p.token < ?"
-            values.append(term.token + _PREFIX_END)
+            values.append(term.token + PREFIX_END)
         found = self._database.execute(
             "SELECT l.chunk, p.held FROM length l CROSS JOIN posting p ON p.chunk = l.chunk"
             f" AND {condition} ORDER BY l.chunk DESC",
@@ -170,7 +167,7 @@ class Ranking:
     ) -> "Scores":
         norms = self._norm_of
         scores: defaultdict[int, float] = defaultdict(float)
-        for _, held, idf in weighed:
+        for _, held, weight in weighed:
             often: Iterable[tuple[int, float]] = (
                 (place, times[byte]) for place, byte in unpacked(held.rows)
             )
@@ -180,7 +177,7 @@ class Ranking:
                     summed[place] += count
                 often = summed.items()
             for place, count in often:
-                scores[place] += idf * count * (_K1 + 1) / (count + norms[place])
+                scores[place] += weight * count * (K1 + 1) / (count + norms[place])
         return PlainScores(scores)
 
     # --- with numpy ------------------------------------------------------------------------------
@@ -195,9 +192,9 @@ class Ranking:
         norms = self._all_norms()
         worth = np.asarray(times, dtype=np.float32)
         scores = np.zeros(-(-max(self._state.places, 1) // BLOCK) * BLOCK, dtype=np.float32)
-        for term, held, idf in weighed:
+        for term, held, weight in weighed:
             places, often = self._array(term, held, worth)
-            scores[places] += (idf * (_K1 + 1)) * often / (often + norms[places])
+            scores[places] += (weight * (K1 + 1)) * often / (often + norms[places])
         return ArrayScores(scores)
 
     def _array(self, term: "Term", held: Held, worth: "Array") -> "tuple[Array, Array]":
@@ -228,8 +225,8 @@ class Ranking:
             for chunk, tokens in self._database.execute("SELECT chunk, tokens FROM length"):
                 own = np.frombuffer(tokens, dtype=np.uint16)
                 lengths[chunk * CHUNK : chunk * CHUNK + len(own)] = own
-            scale = np.float32(_K1 * _B / self._state.average)
-            self._norms = np.float32(_K1 * (1 - _B)) + scale * lengths.astype(np.float32)
+            scale = np.float32(K1 * B / self._state.average)
+            self._norms = np.float32(K1 * (1 - B)) + scale * lengths.astype(np.float32)
         return self._norms
 
 
@@ -248,11 +245,5 @@ class _PlainNorms(dict[int, float]):
             ((lengths,),) = rows
             self._lengths[chunk] = array("H", lengths)
         tokens = self._lengths[chunk][offset]
-        norm = self[place] = _K1 * (1 - _B + _B * tokens / self._average)
+        norm = self[place] = K1 * (1 - B + B * tokens / self._average)
         return norm
-
-
-def idf(held: int, documents: int) -> float:
-    """Return the engine's own inverse document frequency."""
-    held = min(held, documents)
-    return max(log((documents - held + 0.5) / (held + 0.5)), _LEAST_IDF)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muniment.store.index import match, statements
 from muniment.store.index.documents import Filters, Hit, Row, in_order
-from muniment.store.index.ranking import Ranking, idf
+from muniment.store.index.ranking import Ranking
 from muniment.store.index.schema import VIEWS
 from muniment.store.index.scores import Scores
 from muniment.store.text.query import Term
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from muniment.store.text.query import Phrase, QueryAnalysis, Unit
 
 _row = partial(tuple.__new__, Row)  # half the time of the named tuple's own constructor
-# Equal scores are put in a fixed order after the cut, so some more are asked for.
-_TIES = 32
 
 
 class Searcher:
@@ -54,20 +52,12 @@ class Searcher:
 
     def documents_with(self, unit: "Unit") -> int:
         """Return how many documents hold a unit of a question, at most."""
-        if len(unit.text) == 1 and unit.view == "grams":
-            return self._ranking.documents_with(Term("grams", unit.text, prefix=True))
-        tokens = unit.grams or (unit.text,)
-        return min(self._ranking.documents_with(Term(unit.view, token)) for token in tokens)
+        return min(map(self._ranking.documents_with, match.terms_of(unit)))
 
     def _terms(self, query: "QueryAnalysis") -> list[Term]:
         """Return the terms that some document holds, of many the rarest, in their order."""
         terms = query.terms[: match.MOST_LOOKED_UP]
-        counted = sorted(
-            (count, place)
-            for place, term in enumerate(terms)
-            if (count := self._ranking.documents_with(term))
-        )
-        return [terms[place] for place in sorted(at for _, at in counted[: match.MOST_TERMS])]
+        return match.rarest(terms, list(map(self._ranking.documents_with, terms)))
 
     # --- phrases ---------------------------------------------------------------------------------
 
@@ -81,11 +71,8 @@ class Searcher:
         for phrase in query.phrases:
             places = self._with_phrase(phrase)
             held.append(places)
-            # The stop words of a phrase are not looked up; then it must not count as a whole.
-            if len(phrase.tokens) > 1 and (
-                phrase.view != "words" or tokens.issuperset(phrase.tokens)
-            ):
-                worth = idf(len(places), documents)
+            if match.counts_whole(phrase, tokens):
+                worth = match.idf(len(places), documents)
                 for place in places:
                     bonus[place] = bonus.get(place, 0.0) + worth * self._ranking.once(place)
         exact = set.intersection(*held) if held and query.exact else set()
@@ -111,7 +98,7 @@ class Searcher:
         self, scores: Scores, bonus: Mapping[int, float], limit: int, filters: Filters | None
     ) -> list[tuple[int, Row]]:
         """Return the best documents that meet the filters, with their places."""
-        wanted = limit + _TIES
+        wanted = limit + match.TIES
         if not match.is_narrow(filters):
             # Most documents meet most filters: looking at the best ones costs less.
             for count in (wanted, limit + wanted):

@@ -1,14 +1,20 @@
-"""What a document says, as every engine keeps it: its tokens, and how often each stands in it."""
+"""What a document says, as every engine keeps it: tokens, their counts, vectors of length one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muniment.store.text.words import analyse
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy as np
+
     from muniment.store.index.documents import Document
     from muniment.store.text.words import Cutter
+
+    Array: TypeAlias = np.ndarray[Any, Any]
 
 # The views that text is searched through, and what each counts for: measured on paragraph
 # retrieval in both languages.
@@ -70,6 +76,20 @@ class _Bytes(dict[int, int]):
 
 
 _BYTES = _Bytes()
+
+
+def unit_rows(pairs: "Sequence[tuple[int, Sequence[float] | Array]]", dimensions: int) -> "Array":
+    """Return the vectors of (document number, vector) pairs as float32 rows of length one.
+
+    Raises ``ValueError`` for what is not so many finite numbers.
+    """
+    import numpy as np
+
+    matrix = np.asarray([vector for _, vector in pairs], dtype=np.float32)
+    if matrix.shape != (len(pairs), dimensions) or not np.isfinite(matrix).all():
+        raise ValueError(f"vectors must be {dimensions} finite numbers each")
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    return matrix
 
 
 def _tokens(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from muniment.store.files import remove, space_errors, sync_file, write_chunk
 from muniment.store.ids import digest
 from muniment.store.index.schema import damaged
+from muniment.store.index.told import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,10 +70,7 @@ class VectorIndex:
         pairs = list(rows)
         if not pairs:
             return
-        matrix = np.asarray([vector for _, vector in pairs], dtype=np.float32)
-        if matrix.shape != (len(pairs), self.dimensions) or not np.isfinite(matrix).all():
-            raise ValueError(f"vectors must be {self.dimensions} finite numbers each")
-        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+        matrix = unit_rows(pairs, self.dimensions)
         docs = np.asarray([doc for doc, _ in pairs], dtype=np.int64)
         with self._text.transaction():
             count = len(self)

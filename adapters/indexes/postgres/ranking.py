@@ -1,17 +1,23 @@
 """Rank documents by their postings: the BM25 of the other engine, added up by the server."""
 
 from collections.abc import Mapping, Sequence
-from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from muniment.adapters.indexes.postgres.conditions import conditions
 from muniment.store.index.documents import Filters, Hit, Row, in_order
 from muniment.store.index.match import (
+    K1,
     MOST_LOOKED_UP,
     MOST_READ_FOR_PHRASE,
-    MOST_TERMS,
     MOST_WITH_PHRASE,
+    PREFIX_END,
+    TIES,
+    B,
+    counts_whole,
+    idf,
     is_narrow,
+    rarest,
+    terms_of,
 )
 from muniment.store.text.query import Term
 
@@ -24,13 +30,8 @@ COLUMNS = (
     "d.rowid, d.ref, d.kind, d.asset, d.seq, d.instant, d.family, d.origin, d.role, d.source,"
     " d.session, d.path, d.confidence, d.grp"
 )
-_K1, _B = 1.2, 0.75
-_LEAST_IDF = 1e-6
-# Equal scores are put in a fixed order after the cut, so some more are asked for.
-_TIES = 32
-_PREFIX_END = "\U0010ffff"
 _OFTEN = "(CAST(:own AS float8) * (p.held >> 4) + CAST(:beside AS float8) * (p.held & 15))"
-_NORM = f"({_K1 * (1 - _B)} + CAST(:scale AS float8) * p.size)"
+_NORM = f"({K1 * (1 - B)} + CAST(:scale AS float8) * p.size)"
 
 
 class _Asked(NamedTuple):
@@ -60,13 +61,13 @@ class Ranker:
     ) -> list[Hit]:  # fmt: skip
         """Return the best documents; those that hold a short or quoted question as it is lead."""
         asked = self._asked(query, weights)
-        wanted = 2 * limit + _TIES
+        wanted = 2 * limit + TIES
         best = dict(self._best(asked, wanted))
         bonus, exact = self._phrases(query, asked)
         scores = self._with_scores(asked, list(best), best, bonus)
         rows = self._rows(scores, filters)
         if is_narrow(filters) or (len(rows) < limit and len(best) >= wanted):
-            scores |= dict(self._best(asked, limit + _TIES, filters))
+            scores |= dict(self._best(asked, limit + TIES, filters))
             rows = self._rows(scores, filters)
         found = [
             Hit(row, scores[row.rowid] + bonus.get(row.rowid, 0.0), row.rowid in exact)
@@ -76,11 +77,7 @@ class Ranker:
 
     def documents_with(self, unit: "Unit") -> int:
         """Return how many documents hold a unit of a question, at most."""
-        if len(unit.text) == 1 and unit.view == "grams":
-            terms = [Term("grams", unit.text, prefix=True)]
-        else:
-            terms = [Term(unit.view, token) for token in unit.grams or (unit.text,)]
-        return min(self._frequencies(terms).values())
+        return min(self._frequencies(terms_of(unit)).values())
 
     def _frequencies(self, terms: Sequence[Term]) -> dict[Term, int]:
         plain = [term for term in terms if not term.prefix and term not in self._known]
@@ -97,7 +94,7 @@ class Ranker:
                 self._known[term] = int(self._db.value(
                     f"SELECT count(DISTINCT doc) FROM {self._tables.posting}"
                     " WHERE token >= :low AND token < :high",
-                    low=term.token, high=term.token + _PREFIX_END,
+                    low=term.token, high=term.token + PREFIX_END,
                 ))  # fmt: skip
         return {term: self._known[term] for term in terms}
 
@@ -105,16 +102,11 @@ class Ranker:
         """Choose the terms that some document holds, of many the rarest, in their order."""
         terms = query.terms[:MOST_LOOKED_UP]
         counts = self._frequencies(terms)
-        counted = sorted((counts[term], at) for at, term in enumerate(terms) if counts[term])
-        chosen = [terms[at] for at in sorted(at for _, at in counted[:MOST_TERMS])]
+        chosen = rarest(terms, [counts[term] for term in terms])
         return _Asked(
-            [(term, self._idf(counts[term])) for term in chosen],
-            weights["words"], weights["context"], _K1 * _B / self._average,
+            [(term, idf(counts[term], self._documents)) for term in chosen],
+            weights["words"], weights["context"], K1 * B / self._average,
         )  # fmt: skip
-
-    def _idf(self, held: int) -> float:
-        held = min(held, self._documents)
-        return max(log((self._documents - held + 0.5) / (held + 0.5)), _LEAST_IDF)
 
     def _best(
         self, asked: _Asked, most: int, filters: Filters | None = None,
@@ -129,21 +121,22 @@ class Ranker:
             where += " AND p.doc = ANY(CAST(:docs AS integer[]))"
             values["docs"] = list(docs)
         parts = []
-        plain = [(term.token, idf) for term, idf in asked.terms if not term.prefix]
+        plain = [(term.token, weight) for term, weight in asked.terms if not term.prefix]
         if plain:
             parts.append(self._plain(narrowed, where))
-            values |= {"tokens": [token for token, _ in plain], "idfs": [idf for _, idf in plain]}
-        for at, (term, idf) in enumerate(one for one in asked.terms if one[0].prefix):
+            tokens, weights = zip(*plain, strict=True)
+            values |= {"tokens": list(tokens), "idfs": list(weights)}
+        for at, (term, weight) in enumerate(one for one in asked.terms if one[0].prefix):
             parts.append(self._prefix(narrowed, where, at))
-            values |= {f"low{at}": term.token, f"high{at}": term.token + _PREFIX_END}
-            values[f"idf{at}"] = idf
+            values |= {f"low{at}": term.token, f"high{at}": term.token + PREFIX_END}
+            values[f"idf{at}"] = weight
         rows = self._db.run(
             "SELECT doc, sum(idf * often / (often + norm)) AS score FROM ("
             f"{' UNION ALL '.join(parts)}) AS parts GROUP BY doc"
             " ORDER BY score DESC, doc LIMIT :most",
             own=asked.own, beside=asked.beside, scale=asked.scale, most=most, **values,
         )  # fmt: skip
-        return [(doc, score * (_K1 + 1)) for doc, score in rows]
+        return [(doc, score * (K1 + 1)) for doc, score in rows]
 
     def _plain(self, narrowed: str, where: str) -> str:
         return (
@@ -170,13 +163,10 @@ class Ranker:
         for phrase in query.phrases:
             sizes = self._with_phrase(phrase)
             held.append(set(sizes))
-            # The stop words of a phrase are not looked up; then it must not count as a whole.
-            if len(phrase.tokens) > 1 and (
-                phrase.view != "words" or tokens.issuperset(phrase.tokens)
-            ):
-                worth = self._idf(len(sizes)) * (_K1 + 1)
+            if counts_whole(phrase, tokens):
+                worth = idf(len(sizes), self._documents) * (K1 + 1)
                 for doc, size in sizes.items():
-                    once = worth / (1 + _K1 * (1 - _B) + asked.scale * size)
+                    once = worth / (1 + K1 * (1 - B) + asked.scale * size)
                     bonus[doc] = bonus.get(doc, 0.0) + once
         exact = set.intersection(*held) if held and query.exact else set()
         return bonus | {doc: 0.0 for doc in exact if doc not in bonus}, exact
@@ -198,7 +188,7 @@ class Ranker:
         found = "token = :low"
         if rarest.prefix:
             found = "token >= :low AND token < :high"
-            values["high"] = rarest.token + _PREFIX_END
+            values["high"] = rarest.token + PREFIX_END
         paired = " OR strpos(d.paired, :said) > 0" if phrase.view == "grams" else ""
         rows = self._db.run(
             f"SELECT d.rowid, d.size FROM {self._tables.document} d"

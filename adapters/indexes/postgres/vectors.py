@@ -17,6 +17,7 @@ from muniment.adapters.indexes.postgres.tables import (
     vector_tables,
 )
 from muniment.store.ids import digest
+from muniment.store.index.told import unit_rows
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -61,15 +62,10 @@ class PostgresVectors:
 
     def append(self, rows: "Iterable[tuple[int, Sequence[float] | Array]]") -> None:
         """Add (document number, vector) pairs; vectors are scaled to length one."""
-        import numpy as np
-
         pairs = list(rows)
         if not pairs:
             return
-        matrix = np.asarray([vector for _, vector in pairs], dtype=np.float32)
-        if matrix.shape != (len(pairs), self.dimensions) or not np.isfinite(matrix).all():
-            raise ValueError(f"vectors must be {self.dimensions} finite numbers each")
-        matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+        matrix = unit_rows(pairs, self.dimensions)
         with self._db.transaction():
             self._make()
             numbers = [int(doc) for doc, _ in pairs]

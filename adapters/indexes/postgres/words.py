@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import islice
-from math import log
 from typing import TYPE_CHECKING
 
 from muniment.adapters.indexes.postgres.conditions import conditions, storable
@@ -14,6 +13,7 @@ from muniment.adapters.indexes.postgres.tables import Tables, vector_tables
 from muniment.adapters.indexes.postgres.vectors import PostgresVectors
 from muniment.adapters.indexes.postgres.writing import Writer
 from muniment.store.index.documents import Document, Filters, Hit, Row
+from muniment.store.index.match import rarity
 from muniment.store.index.told import WEIGHTS
 
 if TYPE_CHECKING:
@@ -172,10 +172,7 @@ class PostgresIndex:
         """Return the inverse document frequency of each unit of a question, by its text."""
         ranker, documents = self._ranker(), self.count()
         found = {unit.text: ranker.documents_with(unit) for unit in query.units}
-        return {
-            text: log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5))
-            for text, count in found.items()
-        }
+        return {text: rarity(count, documents) for text, count in found.items()}
 
     def check(self) -> None:
         """Compare the tables; raises ``IndexDamageError`` when they don't hold together."""
