@@ -237,7 +237,6 @@ def test_many_dead_places_are_taken_out(tmp_path: Path) -> None:
 
     index.remove(f"d{n}" for n in range(1_400))
 
-    (size,) = index._db.execute("SELECT max(length(held)) FROM posting").fetchone()
-    assert size == 4 * 100
+    assert index._db.execute("SELECT max(length(held)) FROM posting").fetchone() == (4 * 100,)
     assert index._db.execute("SELECT count(*) FROM dead").fetchone() == (0,)
     assert len(index.search(analyse_query("heron"), limit=200)) == 100
