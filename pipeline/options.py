@@ -107,6 +107,11 @@ def _keep_calls(session: Session) -> None:
     session.calls.clear()
 
 
+dry_run_option = click.option(
+    "-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing."
+)
+
+
 def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a command that takes the global options and gets the session first."""
 

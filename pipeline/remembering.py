@@ -12,7 +12,7 @@ from muniment.pipeline.recall.request import instant
 from muniment.pipeline.stages.propose import Proposals
 from muniment.pipeline.statements import add_statement, statement_observation, statement_passage
 from muniment.store.errors import UsageError
-from muniment.store.ids import storable
+from muniment.store.ids import record_ref, storable
 from muniment.store.ledger import Ledger
 from muniment.store.records import Moment, Observation
 
@@ -69,7 +69,7 @@ def _document(ledger: Ledger, observation: Observation, status: str) -> dict[str
     return {
         "status": status,
         "observation": f"observation:{observation.id}",
-        "records": [f"record:{found['id']}@{found['version']}" for found in records],
+        "records": [record_ref(found) for found in records],
     }
 
 

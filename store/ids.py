@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -81,3 +82,8 @@ def made_around(prefix: str, before: tuple[Any, ...], known: str, after: tuple[A
 def _members(parts: tuple[Any, ...]) -> str:
     """Return the canonical form of an array without its brackets; few differ in a long row."""
     return _ENCODER.encode(parts)[1:-1]
+
+
+def record_ref(row: Mapping[str, Any]) -> str:
+    """Return the reference of one version of a record, from a row with its id and version."""
+    return f"record:{row['id']}@{row['version']}"

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command
+from muniment.pipeline.options import Session, command, dry_run_option
+from muniment.store.ids import record_ref
 
 if TYPE_CHECKING:
     from muniment.pipeline.memory.claims import Claims
     from muniment.store.ledger import Ledger
 
 _SHOWN = frozenset({"active", "conflicted", "superseded"})
-_DRY_RUN = click.option(
-    "-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing."
-)
 
 
 @command("correct")
@@ -25,7 +23,7 @@ _DRY_RUN = click.option(
 @click.option("--value", help="The right value of its key.")
 @click.option("--valid-at", metavar="TIME", help="Since when it holds; otherwise as before.")
 @click.option("--reason", default="corrected by the user", show_default=True, help="Kept with it.")
-@_DRY_RUN
+@dry_run_option
 def correct(session: Session, ref: str, dry_run: bool, **said: Any) -> None:
     """Say what a record should say; the old version is kept and no longer answers.
 
@@ -41,7 +39,7 @@ def correct(session: Session, ref: str, dry_run: bool, **said: Any) -> None:
     workspace = session.workspace()
     with workspace.changing(dry_run=dry_run) as ledger:
         row = record_row(ledger, ref)
-        old = _name(row)
+        old = record_ref(row)
         if dry_run:
             status = "planned" if amending.would_change(row, correction) else "unchanged"
             new = old
@@ -56,7 +54,7 @@ def correct(session: Session, ref: str, dry_run: bool, **said: Any) -> None:
 
 @command("pin")
 @click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
-@_DRY_RUN
+@dry_run_option
 def pin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
     """Exempt records from decay."""
 
@@ -68,7 +66,7 @@ def pin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
 
 @command("unpin")
 @click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
-@_DRY_RUN
+@dry_run_option
 def unpin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
     """Let records decay again."""
 
@@ -81,7 +79,7 @@ def unpin(session: Session, refs: tuple[str, ...], dry_run: bool) -> None:
 @command("archive")
 @click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @click.option("--reason", default="archived by the user", show_default=True, help="Kept with it.")
-@_DRY_RUN
+@dry_run_option
 def archive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool) -> None:
     """Hide records from recall; they and their evidence are kept."""
 
@@ -94,7 +92,7 @@ def archive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool)
 @command("unarchive")
 @click.argument("refs", nargs=-1, required=True, shell_complete=completes("record"))
 @click.option("--reason", default="restored by the user", show_default=True, help="Kept with it.")
-@_DRY_RUN
+@dry_run_option
 def unarchive(session: Session, refs: tuple[str, ...], reason: str, dry_run: bool) -> None:
     """Let archived records answer again."""
 
@@ -126,20 +124,16 @@ def _each(session: Session, refs: tuple[str, ...], dry_run: bool, verb: _Verb) -
     same = [row for row in rows.values() if row not in changed]
     document = {
         "status": ("planned" if dry_run else "done") if changed else "unchanged",
-        verb.done: [_name(row) for row in changed],
-        "unchanged": [_name(row) for row in same],
+        verb.done: [record_ref(row) for row in changed],
+        "unchanged": [record_ref(row) for row in same],
     }
-    lines = [f"{'would be ' if dry_run else ''}{verb.done}: {_name(row)}" for row in changed]
-    lines += [f"unchanged: {_name(row)}" for row in same]
+    lines = [f"{'would be ' if dry_run else ''}{verb.done}: {record_ref(row)}" for row in changed]
+    lines += [f"unchanged: {record_ref(row)}" for row in same]
     session.output.answer(document, "\n".join(lines))
 
 
 def _unit(ledger: "Ledger", dry_run: bool) -> AbstractContextManager[None]:
     return nullcontext() if dry_run else ledger.unit()
-
-
-def _name(row: dict[str, Any]) -> str:
-    return f"record:{row['id']}@{row['version']}"
 
 
 def record_row(ledger: "Ledger", text: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command, group
+from muniment.pipeline.options import Session, command, dry_run_option, group
 
 if TYPE_CHECKING:
     from muniment.pipeline.memory.review import Decided, Wanted
@@ -79,7 +79,7 @@ def show_candidate(session: Session, ref: str) -> None:
 @click.argument("refs", nargs=-1, shell_complete=completes("candidate"))
 @click.option("--all-from", metavar="PROPOSER", help="Every pending one of this proposer.")
 @_filtered
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 @click.option("--yes", is_flag=True, help="Do not ask before deciding on many.")
 def approve_candidates(session: Session, **asked: Any) -> int:
     """Make records of candidates: those named, or all that are selected."""
@@ -96,7 +96,7 @@ def approve_candidates(session: Session, **asked: Any) -> int:
 @click.option("--all-from", metavar="PROPOSER", help="Every pending one of this proposer.")
 @_filtered
 @click.option("--reason", default="rejected by the user", show_default=True, help="Kept with it.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 @click.option("--yes", is_flag=True, help="Do not ask before deciding on many.")
 def reject_candidates(session: Session, reason: str, **asked: Any) -> int:
     """Turn candidates down; a record made of one is taken back."""
@@ -109,7 +109,7 @@ def reject_candidates(session: Session, reason: str, **asked: Any) -> int:
 
 
 @command("rejudge")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 def rejudge_candidates(session: Session, dry_run: bool) -> None:
     """Judge what waits by the policy as it is now; the next propose does the same.
 

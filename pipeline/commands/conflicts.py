@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command, group
+from muniment.pipeline.options import Session, command, dry_run_option, group
+from muniment.store.ids import record_ref
 
 
 @command("list")
@@ -34,7 +35,7 @@ def list_conflicts(session: Session) -> None:
 @click.argument("ref", shell_complete=completes("record"))
 @click.option("--both", is_flag=True, help="Keep every side: they do not exclude each other.")
 @click.option("--reason", default="resolved by the user", show_default=True, help="Kept with it.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 def resolve_conflict(session: Session, ref: str, both: bool, reason: str, dry_run: bool) -> None:
     """Settle a conflict in favour of REF, one of its sides.
 
@@ -57,8 +58,8 @@ def resolve_conflict(session: Session, ref: str, both: bool, reason: str, dry_ru
     others = [] if settled else [one for one in at_odds if one["id"] != kept["id"]]
     document = {
         "status": status,
-        "kept": f"record:{kept['id']}@{kept['version']}",
-        "others": [f"record:{row['id']}@{row['version']}" for row in others],
+        "kept": record_ref(kept),
+        "others": [record_ref(row) for row in others],
         "both": both,
     }
     session.output.answer(document, f"{status}: {document['kept']}")
@@ -66,7 +67,7 @@ def resolve_conflict(session: Session, ref: str, both: bool, reason: str, dry_ru
 
 def _side(row: dict[str, Any]) -> dict[str, Any]:
     names = ("value", "text", "valid_at", "recorded_at", "evidence")
-    return {"ref": f"record:{row['id']}@{row['version']}", **{name: row[name] for name in names}}
+    return {"ref": record_ref(row), **{name: row[name] for name in names}}
 
 
 @command("proposals")
@@ -97,7 +98,7 @@ def list_proposals(session: Session) -> None:
 @click.option("--merge", "how", flag_value="merge", help="OTHER says the same as REF.")
 @click.option("--both", "how", flag_value="both", help="They do not exclude each other.")
 @click.option("--reason", default="settled by the user", show_default=True, help="Kept with it.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 def settle_pair(
     session: Session, ref: str, other: str, how: str | None, reason: str, dry_run: bool
 ) -> None:
@@ -118,7 +119,7 @@ def settle_pair(
             with ledger.unit():
                 settle(ledger, kept, second, how or "keep", reason)
     status = "unchanged" if not alive else "planned" if dry_run else "settled"
-    names = [f"record:{row['id']}@{row['version']}" for row in (kept, second)]
+    names = [record_ref(row) for row in (kept, second)]
     document = {"status": status, "kept": names[0], "other": names[1], "how": how or "keep"}
     session.output.answer(document, f"{status}: {' '.join(names)}")
 

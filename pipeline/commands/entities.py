@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command, group
+from muniment.pipeline.options import Session, command, dry_run_option, group
 
 if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
 
 REASONS = ("same_address", "same_name")
-_DRY_RUN = click.option(
-    "-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing."
-)
 
 
 @command("proposals")
@@ -46,7 +43,7 @@ def list_proposals(session: Session, reason: str | None) -> None:
 @click.option(
     "--all-proposed", type=click.Choice(REASONS), help="Every pair that is proposed for this."
 )
-@_DRY_RUN
+@dry_run_option
 def merge_entities(
     session: Session, refs: tuple[str, ...], all_proposed: str | None, dry_run: bool
 ) -> None:
@@ -69,7 +66,7 @@ def merge_entities(
 @command("apart")
 @click.argument("ref", shell_complete=completes("entity"))
 @click.argument("other", shell_complete=completes("entity"))
-@_DRY_RUN
+@dry_run_option
 def keep_apart(session: Session, ref: str, other: str, dry_run: bool) -> None:
     """Say that two entities are not the same; it is not proposed again."""
     from muniment.pipeline.entities.merging import keep_apart as apart
@@ -83,7 +80,7 @@ def keep_apart(session: Session, ref: str, other: str, dry_run: bool) -> None:
 @command("split")
 @click.argument("ref", shell_complete=completes("entity"))
 @click.option("--name", help="Make an entity of its own of this name instead.")
-@_DRY_RUN
+@dry_run_option
 def split_entity(session: Session, ref: str, name: str | None, dry_run: bool) -> None:
     """Take an entity out of what it was merged with, or a name out of an entity."""
     from muniment.pipeline.entities.editing import part_name
@@ -107,7 +104,7 @@ def split_entity(session: Session, ref: str, name: str | None, dry_run: bool) ->
 @click.argument("ref", shell_complete=completes("entity"))
 @click.argument("name")
 @click.option("--remove", is_flag=True, help="It is not called so; the evidence is kept.")
-@_DRY_RUN
+@dry_run_option
 def alias_entity(session: Session, ref: str, name: str, remove: bool, dry_run: bool) -> None:
     """Say what else an entity is called; the statement is kept as evidence."""
     from muniment.pipeline.entities.editing import add_alias, remove_alias

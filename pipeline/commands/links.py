@@ -3,12 +3,10 @@
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command, group
+from muniment.pipeline.options import Session, command, dry_run_option, group
+from muniment.store.ids import record_ref
 
 ACTOR = "user"
-_DRY_RUN = click.option(
-    "-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing."
-)
 
 
 @command("list")
@@ -23,7 +21,7 @@ def list_links(session: Session, ref: str) -> None:
         others = [record_row(ledger, f"record:{one}") for one in ledger.pairs.related(row["id"])]
         links = ledger.memory.links(row["id"])
     items = [
-        {"ref": f"record:{one['id']}@{one['version']}", "text": one["text"],
+        {"ref": record_ref(one), "text": one["text"],
          "status": one["status"]}
         for one in others
     ]  # fmt: skip
@@ -38,7 +36,7 @@ def list_links(session: Session, ref: str) -> None:
 @click.argument("ref", shell_complete=completes("record"))
 @click.argument("other", shell_complete=completes("record"))
 @click.option("--reason", default="related", show_default=True, help="Kept with it.")
-@_DRY_RUN
+@dry_run_option
 def add_link(session: Session, ref: str, other: str, reason: str, dry_run: bool) -> None:
     """Link two records as related: what recalls one brings in the other.
 
@@ -51,7 +49,7 @@ def add_link(session: Session, ref: str, other: str, reason: str, dry_run: bool)
 @click.argument("ref", shell_complete=completes("record"))
 @click.argument("other", shell_complete=completes("record"))
 @click.option("--reason", default="not related", show_default=True, help="Kept with it.")
-@_DRY_RUN
+@dry_run_option
 def remove_link(session: Session, ref: str, other: str, reason: str, dry_run: bool) -> None:
     """Take the link of two records back; that it was there stays in the history."""
     _change(session, (ref, other), reason, dry_run=dry_run, related=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muniment.pipeline.options import Session, command
+from muniment.store.ids import record_ref
 
 if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
@@ -95,7 +96,7 @@ def _candidates(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, 
 def _records(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     status = wanted["status"] or "active"
     for found in ledger.memory.records("r.status = ? ORDER BY r.version_seq", (status,)):
-        yield {"ref": f"record:{found['id']}@{found['version']}", **found}
+        yield {"ref": record_ref(found), **found}
 
 
 def _runs(ledger: "Ledger", _wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,12 +1,10 @@
 """``muniment migrate``."""
 
-import click
-
-from muniment.pipeline.options import Session, command
+from muniment.pipeline.options import Session, command, dry_run_option
 
 
 @command("migrate")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 def migrate(session: Session, dry_run: bool) -> None:
     """Bring the store to the current schema, keeping a copy of each ledger.
 

@@ -3,7 +3,7 @@
 import click
 
 from muniment.pipeline.completing import completes
-from muniment.pipeline.options import Session, command
+from muniment.pipeline.options import Session, command, dry_run_option
 
 
 @command("misread")
@@ -11,7 +11,7 @@ from muniment.pipeline.options import Session, command
 @click.option("--text", help="What it says; cited from the same place.")
 @click.option("--undo", is_flag=True, help="It was read rightly after all.")
 @click.option("--reason", default="misread", show_default=True, help="Kept with it.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@dry_run_option
 def misread(
     session: Session, ref: str, text: str | None, undo: bool, reason: str, dry_run: bool
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from muniment.pipeline.entities.documents import listing
 from muniment.pipeline.memory.timeline import day_words, timeline
 from muniment.pipeline.output import printable
+from muniment.store.ids import record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.times import sort_key
 
@@ -145,7 +146,7 @@ def _entry(row: dict[str, Any], *, due: bool = False) -> str:
     notes = [f"{label} {when}"] if when else []
     notes += [row["basis"].replace("_", " ")] if row["basis"] in UNTRUSTED else []
     notes += ["in conflict"] if row["status"] == "conflicted" else []
-    notes.append(_ref(f"record:{row['id']}@{row['version']}"))
+    notes.append(_ref(record_ref(row)))
     return f"- {words} ({', '.join(notes)})"
 
 

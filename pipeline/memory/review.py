@@ -8,7 +8,7 @@ from muniment.pipeline import keys
 from muniment.pipeline.memory.claims import Claims
 from muniment.pipeline.stages.propose import importance_of
 from muniment.store.errors import ExitCode, NotFoundError
-from muniment.store.ids import made
+from muniment.store.ids import made, record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.records import Candidate, Evidence, Moment
 
@@ -140,7 +140,7 @@ def approve(ledger: Ledger, row: dict[str, Any], *, dry_run: bool = False) -> De
     ledger.memory.decide(row["seq"], "active", "approved", ACTOR)
     if earlier is not None:
         claims.set_status(earlier, "active", "approved again")
-        return Decided(done=[{**told, "record": f"record:{earlier['id']}@{earlier['version']}"}])
+        return Decided(done=[{**told, "record": record_ref(earlier)}])
     kept = claims.keep(row["seq"], claim, effect, importance=importance_of(row["proposer"]))
     return Decided(done=[{**told, "record": kept.ref}])
 
@@ -154,7 +154,7 @@ def reject(ledger: Ledger, row: dict[str, Any], reason: str, *, dry_run: bool = 
     if row["status"] == "active" and own is None:
         return Decided(refused=[{**ref, "reason": "supports_a_record"}])
     if own is not None:
-        ref["record"] = f"record:{own['id']}@{own['version']}"
+        ref["record"] = record_ref(own)
     if not dry_run:
         ledger.memory.decide(row["seq"], "rejected", reason, ACTOR)
         if own is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from muniment.store.ids import record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.times import sort_key
 
@@ -23,7 +24,7 @@ def history(ledger: Ledger, rows: Iterable[dict[str, Any]]) -> list[dict[str, An
         ]
         found.append(
             {
-                "ref": f"record:{row['id']}@{row['version']}",
+                "ref": record_ref(row),
                 "subject": row["subject"],
                 "key": row["key"],
                 "value": row["value"],
@@ -69,7 +70,7 @@ def timeline(
             continue
         spans.append(
             {
-                "ref": f"record:{row['id']}@{row['version']}",
+                "ref": record_ref(row),
                 "kind": row["kind"],
                 "subject": row["subject"],
                 "key": row["key"],

@@ -12,6 +12,7 @@ from muniment.pipeline.recall.evidence_gate import EvidenceGate
 from muniment.pipeline.recall.fuse import Fused
 from muniment.pipeline.recall.items import Item, Proof
 from muniment.pipeline.recall.request import Filters
+from muniment.store.ids import record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.ledger.lookup import Lookup
 from muniment.store.rows import ObservationRow
@@ -128,7 +129,7 @@ class Resolver:
         ``relevance`` is what the signals gave a record, by its ref; the others follow by weight.
         """
         records = self._lookup.standing(_MOST_STANDING)
-        records.sort(key=lambda one: (not one["pinned"], -relevance.get(_ref_of(one), 0.0)))
+        records.sort(key=lambda one: (not one["pinned"], -relevance.get(record_ref(one), 0.0)))
         items = (self.record(record) for record in records[:limit])
         return [item for item in items if item is not None]
 
@@ -141,7 +142,7 @@ class Resolver:
         if not proofs:
             return None
         return Item(
-            ref=_ref_of(record),
+            ref=record_ref(record),
             plane="record",
             kind=record["kind"],
             text=record["text"],
@@ -242,10 +243,6 @@ def time_of(row: ObservationRow) -> str | None:
 
 def _moment_text(moment: Mapping[str, Any] | None) -> str | None:
     return None if moment is None else moment["utc"] or moment["local"]
-
-
-def _ref_of(record: Mapping[str, Any]) -> str:
-    return f"record:{record['id']}@{record['version']}"
 
 
 def _version(ref: str) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from muniment.pipeline.refs import KINDS, resolve
 from muniment.pipeline.serving.calls import ALONE, Call
 from muniment.pipeline.serving.warm import Warm
 from muniment.store.errors import NotFoundError, UsageError
-from muniment.store.ids import digest
+from muniment.store.ids import digest, record_ref
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -111,7 +111,7 @@ class Tools:
         return {
             "status": "corrected" if kept.changed else "unchanged",
             "record": kept.ref,
-            "corrects": f"record:{row['id']}@{row['version']}",
+            "corrects": record_ref(row),
         }
 
     def forget(self, refs: list[str]) -> dict[str, Any]:

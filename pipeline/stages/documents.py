@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from muniment.store.ids import record_ref
 from muniment.store.index.documents import Document
 from muniment.store.times import sort_key
 
@@ -86,7 +87,7 @@ def record_document(
     quotes = " ".join(item["quote"] for item in record["evidence"])
     instant = record["valid_sort"] or (row.instant if row else None) or record["recorded_at"]
     return Document(
-        ref=f"record:{record['id']}@{record['version']}",
+        ref=record_ref(record),
         kind="record",
         text=record["text"],
         title=_joined(record["subject"], record["key"], record["value"]),
