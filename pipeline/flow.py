@@ -213,15 +213,18 @@ def _indexing_embedder_of(session: Session) -> "Embedder":
 
 
 def models_of(session: Session) -> "ModelSettings":
-    """Return the models that the settings name."""
+    """Return the models that the settings name, as far as the machine bears them now."""
     from muniment.adapters.models.settings import ModelSettings
 
     settings = session.settings
-    return ModelSettings.from_config(
+    chosen = ModelSettings.from_config(
         settings.tables.get("models", {}),
         offline=settings["offline"],
         languages=tuple(settings["languages"]),
     )
+    if settings["engine"] != "local":  # they run on other machines
+        return chosen
+    return chosen.borne_by(settings.watch.tier().name)
 
 
 _STAGE: dict[str, Callable[[Run, Orders, Session], None]] = {

@@ -1,7 +1,7 @@
 """What a person may choose about models, as plain values that cross process borders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -21,6 +21,10 @@ ROLES = (
     "identify_language",
 )
 REMOTE = "openai"
+# Machine tiers from the greatest down, for models that only a greater machine bears.
+TIERS = ("full", "standard", "lite")
+# Vectors of two models can't be compared: such a model is never exchanged with the memory at hand.
+_ONE_SPACE = {"embed", "embed_image"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class RoleSettings:
 
     ``timeout`` is in seconds and bounds one attempt as a whole. ``extra_body`` is sent exactly as
     given. ``params`` replace the adapter's own by name. ``trust_env`` lets proxies named in the
-    environment be used.
+    environment be used. ``tier`` is the least machine tier that the model is used on.
     """
 
     adapter: str = ""
@@ -40,6 +44,7 @@ class RoleSettings:
     timeout: float = 120.0
     max_concurrency: int = 4
     trust_env: bool = False
+    tier: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,12 +62,16 @@ _TEXT: tuple[tuple[type, ...], str] = ((str,), "text")
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """The models to use: overrides by role, the person's languages, threads per model."""
+    """The models to use: overrides by role, the person's languages, threads per model.
+
+    ``preferred`` is what was chosen, where the machine does not bear all of it at this moment.
+    """
 
     roles: Mapping[str, RoleSettings] = field(default_factory=dict)
     offline: bool = False
     languages: tuple[str, ...] = ("en", "zh")
     threads: int = 1
+    preferred: "ModelSettings | None" = None
 
     def role(self, role: str) -> RoleSettings:
         """Return the choices for a role, empty ones where none were made."""
@@ -74,6 +83,26 @@ class ModelSettings:
         return cls(
             roles={role: _role_settings(role, table) for role, table in tables.items()}, **others
         )
+
+    def borne_by(self, tier: str) -> Self:
+        """Return the models of a machine of this tier.
+
+        A role whose model asks for a higher one is served by its packaged default, or by none.
+        """
+        at = TIERS.index(tier)
+        borne = {
+            role: chosen
+            for role, chosen in self.roles.items()
+            if not chosen.tier or at <= TIERS.index(chosen.tier)
+        }
+        if len(borne) == len(self.roles):
+            return self
+        return replace(self, roles=borne, preferred=self)
+
+    def waiting(self) -> dict[str, str]:
+        """Return role -> tier of the chosen models that the machine does not bear now."""
+        chosen = self.preferred.roles if self.preferred else {}
+        return {role: one.tier for role, one in chosen.items() if role not in self.roles}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +141,17 @@ def _check(role: str, key: str, value: Any) -> None:
         raise UsageError(f"models.{role}.{key} must be {said}")
     if isinstance(value, int | float) and key != "trust_env" and not 0 < value < _FAR:
         raise UsageError(f"models.{role}.{key} must be above 0 and below {_FAR}")
+    if key == "tier":
+        _check_tier(role, str(value))
     if key == "base_url" and not _is_http(str(value)):
         raise UsageError(f"models.{role}.base_url must be an http or https address")
+
+
+def _check_tier(role: str, tier: str) -> None:
+    if tier not in TIERS:
+        raise UsageError(f"models.{role}.tier must be one of: {', '.join(TIERS)}")
+    if role in _ONE_SPACE:
+        raise UsageError(f"models.{role} can't depend on the tier: its vectors belong to one model")
 
 
 def _is_http(address: str) -> bool:

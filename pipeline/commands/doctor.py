@@ -80,12 +80,15 @@ def _models(session: Session) -> Iterator[Check]:
     from muniment.adapters import registry
     from muniment.pipeline.flow import models_of
 
-    for row in registry.describe_models(models_of(session)):
+    models = models_of(session)
+    for row in registry.describe_models(models):
         optional = row["adapter"] is None
         parts = [str(row[key]) for key in ("adapter", "model", "version") if row.get(key)]
         facts = [f"{row['megabytes']} MB"] if row.get("megabytes") else []
         facts += [str(row[key]) for key in ("licence", "source", "speed") if row.get(key)]
         detail = f"{' '.join(parts)} ({', '.join(facts)})" if parts else "none configured"
+        waits = models.waiting().get(row["role"])
+        detail += f"; the configured one waits for the tier {waits}" if waits else ""
         yield Check("model", row["role"], row["available"], detail, row["hint"], not optional)
 
 
@@ -105,8 +108,7 @@ def _machine(session: Session) -> Check:
     detail = (
         f"{tier.name} ({why}): {memory.free / GIB:.1f} of {memory.total / GIB:.1f} GiB free, "
         f"limited by the {memory.limited_by}; {tier.jobs_on(cores())} workers, {tier.readers} "
-        f"readers, {tier.texts} texts a batch, {tier.hops} hops, {tier.depth:.0%} of the hits, "
-        "models as configured"
+        f"readers, {tier.texts} texts a batch, {tier.hops} hops, {tier.depth:.0%} of the hits"
     )
     return Check("machine", "tier", True, detail)
 

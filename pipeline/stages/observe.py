@@ -54,10 +54,12 @@ class Observation:
         channels = [Channels.of(reader, self._models, me) for reader in registry.readers()]
         with self._run.ledger.unit():
             for channel in channels:
-                # A producer that was switched back to has nothing left to do, but counts again.
-                self._run.ledger.attempts.reinstate(
-                    STAGE, channel.reader.name, channel.fingerprint, self._run.id
-                )
+                # A producer that was switched back to has nothing left to do, but counts again:
+                # not one that stands in for a better one while memory is short.
+                if channel.preferred is None:
+                    self._run.ledger.attempts.reinstate(
+                        STAGE, channel.reader.name, channel.fingerprint, self._run.id
+                    )
         inline = [channel for channel in channels if channel.reader.lane == "inline"]
         heavy = [channel for channel in channels if channel not in inline]
         # What was taken out of containers is read in turn, until nothing new comes out.
@@ -94,10 +96,10 @@ class Observation:
 
     def _to_do(self, channel: Channels, *, retry_failed: bool = False) -> list[AssetRow]:
         attempts = self._run.ledger.attempts
-        after = 0 if retry_failed else attempts.mark(STAGE, channel.fingerprint)
+        after = 0 if retry_failed else attempts.mark(STAGE, channel.mark)
         families = channel.reader.families
         found = attempts.to_do(
-            STAGE, channel.fingerprint, families, after=after, retry_failed=retry_failed
+            STAGE, channel.finished_by, families, after=after, retry_failed=retry_failed
         )
         return list(found)
 
@@ -141,7 +143,7 @@ class Observation:
         left = self._to_do(channel)
         mark = ledger.assets.type_number(left[0].seq) - 1 if left else ledger.assets.newest_type()
         with ledger.unit():
-            ledger.attempts.set_mark(STAGE, mark, channel.fingerprint)
+            ledger.attempts.set_mark(STAGE, mark, channel.mark)
 
     def _name_unread(self, readers: Iterable[ReaderSpec]) -> None:
         """Give what no reader takes its status, once."""
@@ -151,7 +153,7 @@ class Observation:
         families = [family for family in ledger.assets.families() if family not in taken]
         after = ledger.attempts.mark(STAGE, fingerprint)
         with ledger.unit():
-            for asset in list(ledger.attempts.to_do(STAGE, fingerprint, families, after=after)):
+            for asset in list(ledger.attempts.to_do(STAGE, (fingerprint,), families, after=after)):
                 status, code, message = _UNREAD.get(asset.family, _NO_READER)
                 ledger.attempts.add(
                     asset.seq, STAGE, "none", fingerprint, status=status, code=code,

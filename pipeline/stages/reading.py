@@ -49,10 +49,15 @@ class Channel:
 
 @dataclass(slots=True)
 class Channels:
-    """The producers of every kind that a reader covers."""
+    """The producers of every kind that a reader covers.
+
+    ``preferred`` is the fingerprint of the models that were chosen, where the machine does not bear
+    them now: what they have read already need not be read by lesser ones.
+    """
 
     reader: ReaderSpec
     fingerprint: str
+    preferred: str | None = None
     by_kind: dict[str, Channel] = field(default_factory=dict)
 
     @classmethod
@@ -60,7 +65,10 @@ class Channels:
         """Work out who produces what, without loading any model."""
         # Whose messages are the user's own is part of how a chat is read.
         own = digest(me) if "message" in reader.kinds and me else ""
-        channels = cls(reader, digest(registry.fingerprint(reader, models), own))
+        made_by, preferred = digest(registry.fingerprint(reader, models), own), None
+        if models.preferred is not None:
+            preferred = digest(registry.fingerprint(reader, models.preferred), own)
+        channels = cls(reader, made_by, preferred if preferred != made_by else None)
         for kind in reader.kinds:
             role = KIND_ROLES.get(kind, "")
             if role not in reader.roles:
@@ -76,6 +84,16 @@ class Channels:
                 )
             channels.by_kind[kind] = Channel(made, made.role, made.fingerprint)
         return channels
+
+    @property
+    def finished_by(self) -> tuple[str, ...]:
+        """The fingerprints whose reading leaves nothing to do."""
+        return (self.fingerprint, *filter(None, (self.preferred,)))
+
+    @property
+    def mark(self) -> str:
+        """The name of the mark below which all is finished."""
+        return digest(*self.finished_by) if self.preferred else self.fingerprint
 
 
 class ReadingWriter:

@@ -1,7 +1,7 @@
 """Runs, attempts and marks: what was tried, how it ended, and what is still to do."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -95,13 +95,13 @@ class Attempts:
     def to_do(
         self,
         stage: str,
-        fingerprint: str,
+        fingerprints: Sequence[str],
         families: Iterable[str],
         *,
         after: int = 0,
         retry_failed: bool = False,
     ) -> Iterator[AssetRow]:
-        """Yield the assets of these families that this fingerprint has not finished with.
+        """Yield the assets of these families that none of the fingerprints has finished with.
 
         In the order of their sniffing (:meth:`Assets.type_number`), in which ``after`` is a mark
         below which everything is known to be finished. A failure of the file's own stands; a
@@ -111,18 +111,21 @@ class Attempts:
         if retry_failed:
             stands = "t.status IN ('ok', 'empty', 'skipped')"
         marks = ",".join("?" * len(wanted := list(families)))
+        finished = (
+            "AND NOT EXISTS (SELECT 1 FROM attempt t WHERE t.seq = (SELECT max(seq) FROM attempt "
+            f"WHERE asset = a.seq AND stage = ? AND fingerprint = ?) AND ({stands})) "
+        )
+        by = [value for fingerprint in fingerprints for value in (stage, fingerprint)]
         statement = (
             f"{ASSET_ROWS} WHERE a.type_seq > ? AND a.type_seq <= ? AND a.family IN ({marks}) "
             "AND (NOT a.derived "
             "OR EXISTS (SELECT 1 FROM sighting x WHERE x.asset = a.seq AND x.parent IS NULL) "
             "OR EXISTS (SELECT 1 FROM derivation x WHERE x.asset = a.seq AND x.observe)) "
-            "AND NOT EXISTS (SELECT 1 FROM attempt t WHERE t.seq = (SELECT max(seq) FROM attempt "
-            f"WHERE asset = a.seq AND stage = ? AND fingerprint = ?) AND ({stands})) "
-            f"ORDER BY a.type_seq LIMIT {_PAGE}"
+            f"{finished * len(fingerprints)} ORDER BY a.type_seq LIMIT {_PAGE}"
         )
         last = number(self._database, "SELECT max(seq) FROM asset_type")
         while True:
-            values = (after, last, *wanted, stage, fingerprint)
+            values = (after, last, *wanted, *by)
             rows = self._database.execute(statement, values).fetchall()
             if rows:  # asked now: who takes the rows may sniff again
                 newest = "SELECT max(seq) FROM asset_type WHERE asset = ?"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from support.cli import execute
 
 from muniment.store.layout import Root, Scope
@@ -61,3 +62,32 @@ def test_offline_refuses_them_and_says_so(environment: dict[str, str], samples: 
 
     assert said.code == 12
     assert said.json["error"]["code"] == "offline"
+
+
+def test_a_model_bound_to_a_tier_waits_for_it_and_its_readings_stand(
+    environment: dict[str, str], openai_port: int, samples: Path, tmp_path: Path
+) -> None:
+    second = tmp_path / "sky.png"
+    Image.new("RGB", (64, 48), "skyblue").save(second)
+    first = samples / "whiteboard.png"
+    Path(environment["MUNIMENT_CONFIG"]).write_text(
+        f'[models.describe]\nbase_url = "http://127.0.0.1:{openai_port}/v1"\nmodel = "good"\n'
+        'tier = "full"\n'
+    )
+
+    def described(tier: str, picture: Path) -> tuple[int, int]:
+        """Ingest a picture on a tier; return how many are described, and how many calls it took."""
+        at = environment | {"MUNIMENT_TIER": tier}
+        said = execute("--json", "ingest", "--no-embeddings", picture, environment=at)
+        assert said.code == 0, said.err
+        items = execute("--json", "list", "observations", environment=at).json["items"]
+        with Ledger.read(Root(Path(environment["MUNIMENT_ROOT"])), Scope()) as ledger:
+            calls = len(ledger.audit.calls())
+        return sum(item["kind"] == "visual" for item in items), calls
+
+    assert described("full", first) == (1, 1)
+    assert described("lite", second) == (1, 1)
+    doctor = execute("doctor", environment=environment | {"MUNIMENT_TIER": "lite"})
+    assert "describe: none configured; the configured one waits for the tier full" in doctor.out
+    assert described("full", second) == (2, 2)
+    assert described("lite", first) == (2, 2)

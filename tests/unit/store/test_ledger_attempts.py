@@ -27,7 +27,7 @@ def attempt(tiny: TinyStore, asset: int, status: str = "ok", **fields: object) -
 def to_do(tiny: TinyStore, fingerprint: str = "f", **options: object) -> list[int]:
     families = options.pop("families", ["text"])
     rows = tiny.ledger.attempts.to_do(
-        "observe", fingerprint, families, **options  # type: ignore[arg-type]
+        "observe", fingerprint.split(), families, **options  # type: ignore[arg-type]
     )  # fmt: skip
     return [row.seq for row in rows]
 
@@ -40,6 +40,7 @@ def test_what_has_no_finished_attempt_is_to_do(tiny: TinyStore) -> None:
 
     assert to_do(tiny) == [two]
     assert to_do(tiny, "g") == [one, two]
+    assert to_do(tiny, "g f") == to_do(tiny, "f g") == [two]
     assert to_do(tiny, families=[]) == []
 
 
@@ -92,7 +93,7 @@ def test_what_is_written_while_work_is_handed_out_is_left_for_the_next_time(
     monkeypatch.setattr(module, "_PAGE", 2)
     numbers = [add(tiny, bytes([n])) for n in range(5)]
     seen = []
-    for row in tiny.ledger.attempts.to_do("observe", "f", ["text"]):
+    for row in tiny.ledger.attempts.to_do("observe", ["f"], ["text"]):
         seen.append(row.seq)
         with tiny.ledger.unit():
             attempt(tiny, row.seq)
