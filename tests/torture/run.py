@@ -4,6 +4,8 @@
 """
 
 import argparse
+import gc
+import shutil
 import sys
 import tempfile
 import time
@@ -12,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from support.faults import MODES
-from torture.scenario import make_inputs
+from torture.scenario import Place, check, final, make_inputs, perform
 from torture.trial import Trial, attempt, count_points, whole_run
 
 
@@ -61,15 +63,14 @@ def _arguments() -> argparse.Namespace:
 
 
 def _warm(folder: Path, inputs: Path) -> None:
-    """Import what a run needs before the first child is made, so that each need not."""
-    import muniment.pipeline.commands.forget
-    import muniment.pipeline.commands.ingest
-    import muniment.pipeline.commands.remember
-    import muniment.pipeline.flow
-    import muniment.pipeline.forgetting.receipt
-    import muniment.pipeline.stages.observe
-    import muniment.pipeline.stages.propose
-    import muniment.store.text.segment  # noqa: F401
+    """Make one run in this process, so that no child imports anything or loads a dictionary."""
+    place = Place(folder / "warm", inputs)
+    place.folder.mkdir()
+    if not perform(place) or check(place):
+        raise RuntimeError("a run without any fault does not end well")
+    final(place)
+    shutil.rmtree(place.folder)
+    gc.freeze()
 
 
 def _say(text: str) -> None:
