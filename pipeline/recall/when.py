@@ -20,15 +20,24 @@ _MONTHS = (
     "october", "november", "december",
 )  # fmt: skip
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS if name != "may") + "|may|sept"
-_HAN_DIGITS = {char: str(value) for value, char in enumerate("〇一二三四五六七八九")} | {"零": "0"}
+_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+# A year, and a month or day, in digits or in Han numerals.
+_Y = r"(\d{4}|[〇零一二三四五六七八九]{4})"
+_N = r"(\d{1,2}|[一二三四五六七八九十]{1,3})"
+_NO_NUMBER = r"(?<![\d〇零一二三四五六七八九十])"
+_SEASON = "spring|summer|autumn|fall|winter"
+_SEASON_ZH = "春|夏|秋|冬"
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 _DATES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b"), "ymd"),
-    (re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]"), "ymd"),
-    (re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月"), "ym"),
-    (re.compile(r"(\d{4})\s*年"), "y"),
-    (re.compile(r"(?<!\d)(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]"), "md"),
-    (re.compile(r"(?<![\d年])(\d{1,2})\s*月(?!\s*\d)(?!份?前)"), "m"),
+    (re.compile(rf"{_Y}\s*年\s*{_N}\s*月\s*{_N}\s*[日号]"), "ymd"),
+    (re.compile(rf"{_Y}\s*年\s*{_N}\s*月"), "ym"),
+    (re.compile(rf"{_Y}\s*年的?({_SEASON_ZH})[天季]?"), "ys"),
+    (re.compile(rf"{_Y}\s*年"), "y"),
+    (re.compile(rf"{_NO_NUMBER}{_N}\s*月\s*{_N}\s*[日号]"), "md"),
+    (re.compile(rf"(?<![\d年〇零一二三四五六七八九十]){_N}\s*月(?!\s*\d)(?!份?前)"), "m"),
+    (re.compile(rf"\b({_SEASON})\s+(?:of\s+)?(\d{{4}})\b", re.I), "sy"),
     (re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+({_MONTH})\.?,?\s+(\d{{4}})\b", re.I), "dMy"),
     (re.compile(rf"\b({_MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.I), "Mdy"),
     (re.compile(rf"\b({_MONTH})\.?,?\s+(?:of\s+)?(\d{{4}})\b", re.I), "My"),
@@ -54,23 +63,32 @@ _AGO = re.compile(
 _AGO_ZH = re.compile(r"([一两二三四五六七八九十\d]+)\s*(?:个)?(天|周|星期|礼拜|月|年)(?:之)?前")
 _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3,
-    "一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
-    "十": 10,
+    "两": 2,
 }  # fmt: skip
 _UNIT_DAYS = {
     "day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "周": 7, "星期": 7, "礼拜": 7,
     "月": 30, "年": 365,
 }  # fmt: skip
+_YEAR_ZH = "前年|去年|今年|明年"
 _PERIOD = re.compile(
-    r"\b(last|this|next|past|previous)\s+(week|month|year|summer|winter|spring|autumn|fall)\b"
-    r"|(上|这|本|下)(?:个|一)?(周|星期|礼拜|月)|(前年|去年|今年|明年)",
+    rf"\b(last|this|next|past|previous)\s+(week|month|year|{_SEASON})\b"
+    rf"|(上|这|本|下)(?:个|一)?(周|星期|礼拜|月)|({_YEAR_ZH})",
     re.I,
 )
+# A month, season or day of a year or week that is named from today.
+_MONTH_OF = re.compile(rf"({_YEAR_ZH})的?\s*{_N}\s*月(?:\s*{_N}\s*[日号])?")
+_SEASON_OF = re.compile(rf"({_YEAR_ZH})的?({_SEASON_ZH})[天季]?")
+_LAST_MONTH_NAMED = re.compile(rf"\b(last|next)\s+({'|'.join(_MONTHS)})\b", re.I)
+_WEEKDAY = re.compile(rf"\b(last|next)\s+({'|'.join(_WEEKDAYS)})\b", re.I)
+_WEEKDAY_ZH = re.compile(r"(上上|上|这|本|下)(?:个|一)?(?:周|星期|礼拜)([一二三四五六日天])")
 _STEP = {
-    "last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "上": -1, "这": 0, "本": 0,
-    "下": 1, "前年": -2, "去年": -1, "今年": 0, "明年": 1,
+    "last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "上上": -2, "上": -1, "这": 0,
+    "本": 0, "下": 1, "前年": -2, "去年": -1, "今年": 0, "明年": 1,
 }  # fmt: skip
-_SEASON_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_SEASON_MONTH = {
+    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
+    "春": 3, "夏": 6, "秋": 9, "冬": 12,
+}  # fmt: skip
 
 
 def spans_in(text: str, now: str) -> tuple[tuple[Span, ...], list[str]]:
@@ -79,7 +97,7 @@ def spans_in(text: str, now: str) -> tuple[tuple[Span, ...], list[str]]:
     spans: list[Span] = []
     words: list[str] = []
     rest = text
-    for finder in (_dates, _relative, _ago, _periods):
+    for finder in (_of_a_period, _dates, _relative, _ago, _periods):
         for found, span in finder(rest, today):
             if span is not None:
                 spans.append(span)
@@ -101,10 +119,12 @@ def _dates(text: str, today: datetime) -> Found:
 
 
 def _date_span(parts: dict[str, str], today: datetime) -> Span | None:
-    month = int(parts["m"]) if "m" in parts else _month(parts.get("M"))
-    day = int(parts["d"]) if "d" in parts else None
-    year = int(parts["y"]) if "y" in parts else today.year
+    month = _number(parts["m"]) if "m" in parts else _month(parts.get("M"))
+    day = _number(parts["d"]) if "d" in parts else None
+    year = int(parts["y"].translate(_HAN_DIGITS)) if "y" in parts else today.year
     try:
+        if "s" in parts:
+            return _season(year, parts["s"])
         start = datetime(year, month or 1, day or 1, tzinfo=UTC)
         if "y" not in parts and start > today:
             start = start.replace(year=year - 1)
@@ -129,13 +149,62 @@ def _ago(text: str, today: datetime) -> Found:
     for pattern in (_AGO, _AGO_ZH):
         for match in pattern.finditer(text):
             count, unit = match.group(1).lower(), match.group(2).lower()
-            number = _COUNTS.get(count) or (int(count) if count.isdecimal() else None)
+            number = _COUNTS.get(count) or _number(count)
             days = _UNIT_DAYS[unit]
             slack = days // 2
             span = None
             if number is not None and number < 10_000:  # noqa: PLR2004 (beyond any memory)
                 span = _back(today, number * days + slack, number * days - slack - 1)
             yield match.group(), span
+
+
+def _of_a_period(text: str, today: datetime) -> Found:
+    """Find what is named within another period: ``last Friday``, ``去年三月``, ``上周五``."""
+    for match in _MONTH_OF.finditer(text):
+        year, month, day = match.groups()
+        parts = {"y": str(today.year + _STEP[year]), "m": month} | ({"d": day} if day else {})
+        yield match.group(), _date_span(parts, today)
+    for match in _SEASON_OF.finditer(text):
+        yield match.group(), _season(today.year + _STEP[match[1]], match[2])
+    for match in _LAST_MONTH_NAMED.finditer(text):
+        yield match.group(), _month_named(today, match[1].lower(), _month(match[2]) or 1)
+    monday = today - timedelta(days=today.weekday())
+    for match in _WEEKDAY.finditer(text):
+        day = _WEEKDAYS.index(match[2].lower())
+        ahead = (day - today.weekday() - 1) % 7 + 1  # from 1 to 7
+        back = (today.weekday() - day - 1) % 7 + 1
+        days = ahead if match[1].lower() == "next" else -back
+        yield match.group(), _back(today, -days, -days - 1)
+    for match in _WEEKDAY_ZH.finditer(text):
+        days = 7 * _STEP[match[1]] + min("一二三四五六日天".index(match[2]), 6)
+        yield match.group(), _back(monday, -days, -days - 1)
+
+
+def _month_named(today: datetime, which: str, month: int) -> Span:
+    """Return the newest such month that is over, or the next one to begin."""
+    this = today.replace(day=1)
+    start = this.replace(month=month)
+    if which == "last" and start >= this:
+        start = start.replace(year=start.year - 1)
+    if which == "next" and start <= this:
+        start = start.replace(year=start.year + 1)
+    return _span(start, _months_on(start, 1))
+
+
+def _season(year: int, name: str) -> Span:
+    start = datetime(year, _SEASON_MONTH[name.lower()], 1, tzinfo=UTC)
+    return _span(start, _months_on(start, 3))
+
+
+def _number(text: str) -> int | None:
+    """Read a number in digits or, up to 99, in Han numerals; null when it is none."""
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    if not ten:
+        tens = "零"
+    digits = f"{tens or '一'}{ones or '零'}".translate(_HAN_DIGITS)
+    return int(digits) if digits.isdecimal() else None
 
 
 def _periods(text: str, today: datetime) -> Found:
