@@ -48,13 +48,6 @@ class Assets:
             (asset, media_type, family, sniffer),
         )
 
-    def sniffer_of(self, asset: int) -> str | None:
-        """Return the version of the sniffer that last looked at an asset."""
-        row = self._database.execute(
-            "SELECT sniffer FROM asset_now WHERE seq = ?", (asset,)
-        ).fetchone()
-        return None if row is None else str(row[0])
-
     def sniffed_otherwise(
         self, sniffer: str, apart: Iterable[str], after: int, limit: int
     ) -> list[AssetRow]:
