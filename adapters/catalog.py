@@ -45,8 +45,8 @@ READERS: tuple[ReaderSpec, ...] = (
         lane="ocr",
         kinds=("ocr", "visual", "metadata"),
         target="muniment.adapters.media.picture:PictureReader",
-        roles=("ocr", "describe"),
-        library="pillow, pi-heif, rapidocr",
+        roles=("ocr", "describe", "label"),
+        library="pillow, pi-heif, rapidocr, onnxruntime",
         formats="jpeg, png, webp, gif, apng, tiff, bmp, heic, avif, jpeg 2000, psd, ico; raw "
         "photos (cr2, cr3, nef, arw, dng, raf, rw2, pef, srw) by their preview",
         locators="bbox",

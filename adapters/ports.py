@@ -219,6 +219,15 @@ class Description:
     confidence: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A plain word for what a picture seems to show, in English and in Chinese."""
+
+    english: str
+    chinese: str
+    confidence: float
+
+
 class Ocr(Protocol):
     """Read the lines of text in a picture."""
 
@@ -226,7 +235,6 @@ class Ocr(Protocol):
 
     def read(self, image: "Image.Image") -> list[OcrLine]:
         """Return lines in reading order; an image without text gives an empty list."""
-        ...
 
 
 class SpeechDetector(Protocol):
@@ -285,7 +293,15 @@ class Describer(Protocol):
 
     def describe(self, jpeg: bytes) -> Description:
         """Describe one JPEG."""
-        ...
+
+
+class Labeller(Protocol):
+    """Name what a photo seems to show."""
+
+    producer: "Producer"
+
+    def label(self, image: "Image.Image", written: Sequence[OcrLine]) -> list[Label]:
+        """Return labels, the narrowest first; ``written`` is the text found in the image."""
 
 
 Answer = TypeVar("Answer", bound="BaseModel")
@@ -308,7 +324,6 @@ class LanguageIdentifier(Protocol):
 
     def identify(self, text: str) -> tuple[str, float]:
         """Return (ISO 639-1 code, confidence)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +354,7 @@ class Tools(Protocol):
     """What a reader may use besides the bytes. Models load at first use, once a process.
 
     Asking for a role that has no adapter raises ``MissingToolError`` (local part absent) or
-    returns null where the role is optional by contract (``describer``).
+    returns null where the role is optional by contract (``describer``, ``labeller``).
     """
 
     limits: Limits
@@ -360,6 +375,9 @@ class Tools(Protocol):
     def describer(self) -> Describer | None:
         """Return the picture describer when one is configured."""
         ...
+
+    def labeller(self) -> Labeller | None:
+        """Return the classifier of photos when it is there and not switched off."""
 
     def language_identifier(self) -> LanguageIdentifier:
         """Return the text language identifier."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from muniment.adapters.catalog import READERS
 from muniment.adapters.models.catalog import MODELS
-from muniment.adapters.models.settings import ROLES, ModelSettings
-from muniment.adapters.models.specs import ModelSpec, identity, require, row, setup_of
+from muniment.adapters.models.settings import NONE, ROLES, ModelSettings
+from muniment.adapters.models.specs import ModelSpec, absent, identity, require, row, setup_of
 from muniment.adapters.ports import ReaderSpec
 from muniment.adapters.third_party import ThirdParty, find_third_party
 from muniment.store.errors import MissingToolError, StateError, UsageError
@@ -91,8 +91,14 @@ def model_specs() -> tuple[ModelSpec, ...]:
 def model_spec(role: str, models: ModelSettings) -> ModelSpec | None:
     """Return the adapter chosen for a role, its local default, or null; ``UsageError`` if unknown.
 
-    A remote adapter is never a default.
+    A remote adapter is never a default. An optional one counts only where its packages are.
     """
+    spec = _chosen(role, models)
+    lacking = spec is not None and spec.optional and absent(spec, models.role(role))
+    return None if lacking else spec
+
+
+def _chosen(role: str, models: ModelSettings) -> ModelSpec | None:
     if role not in ROLES:
         raise UsageError(f"there is no model role {role!r}")
     named = models.role(role).adapter
@@ -100,6 +106,8 @@ def model_spec(role: str, models: ModelSettings) -> ModelSpec | None:
     for spec in fitting:
         if spec.adapter == named or (not named and not spec.remote):
             return spec
+    if named == NONE and any(spec.optional for spec in fitting):
+        return None
     if named:
         known = ", ".join(spec.adapter for spec in fitting) or "none yet"
         raise UsageError(f"models.{role}.adapter can't be {named!r}", hint=f"known: {known}")
@@ -143,4 +151,4 @@ def _required(role: str, models: ModelSettings) -> ModelSpec:
 
 def describe_models(models: ModelSettings) -> list[dict[str, Any]]:
     """Return one row a role for ``doctor``: what serves it, where from, and whether it can."""
-    return [row(role, model_spec(role, models), models) for role in ROLES]
+    return [row(role, _chosen(role, models), models) for role in ROLES]

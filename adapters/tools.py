@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Chat,
         Describer,
         Embedder,
+        Labeller,
         LanguageIdentifier,
         Ocr,
         SpeechDetector,
@@ -65,6 +66,13 @@ class LocalTools:
             return None
         describer: Describer = self._model("describe")
         return describer
+
+    def labeller(self) -> "Labeller | None":
+        """Return the classifier of photos when it is there and not switched off."""
+        if registry.model_spec("label", self.models) is None:
+            return None
+        labeller: Labeller = self._model("label")
+        return labeller
 
     def language_identifier(self) -> "LanguageIdentifier":
         """Return the text language identifier."""

@@ -22,6 +22,7 @@ from muniment.adapters.media.video import jpeg_of
 from muniment.adapters.ports import (
     Draft,
     Finding,
+    Label,
     OcrLine,
     Outcome,
     PlaceClaim,
@@ -34,7 +35,7 @@ from muniment.store.errors import InputError
 if TYPE_CHECKING:
     from PIL import Image
 
-    from muniment.store.records import BboxLocator
+    from muniment.store.records import BboxLocator, Producer
 
 OCR_LONG_SIDE = 4000
 STRIP_RATIO = 3
@@ -46,7 +47,7 @@ class PictureReader:
     """Reads pictures (kinds ``ocr``, ``visual``, ``metadata``)."""
 
     def read(self, source: Source, tools: Tools) -> Iterator[Finding]:
-        """Yield claims of time and place, the tags' words, then text and description by frame.
+        """Yield claims of time and place, the tags' words, then what each frame says and shows.
 
         Ends ``partial`` when the picture breaks off (``truncated``), a frame can't be read
         (``frames_unread``) or pages are left out (``page_limit``); ``empty``/``no_text`` when
@@ -84,7 +85,7 @@ class _Seen:
                 yield self._count(Draft("metadata", about, _locator(_WHOLE), confidence=1.0))
             self._frames += 1
             self._damage = self._damage or frame.damaged
-            for draft in (*self._text(frame), *self._description(frame)):
+            for draft in self._drafts_of(frame):
                 yield self._count(draft)
 
     def ending(self, picture: Picture) -> Outcome | None:
@@ -112,26 +113,34 @@ class _Seen:
         self._drafts += 1
         return self._occurrences.number(draft)
 
-    def _text(self, frame: Upright) -> Iterator[Draft]:
-        engine = self._tools.ocr()
+    def _drafts_of(self, frame: Upright) -> Iterator[Draft]:
         image = shrink(frame.image)
+        engine = self._tools.ocr()
+        lines = [
+            line
+            for line in ordered(engine.read(image), image.size)
+            if not is_noise(words_key(collapse_han_spaces(line.text)), line.confidence)
+        ]
+        yield from self._text(lines, image.size, frame.page, engine.producer)
+        yield from self._description(frame)
+        yield from self._labels(image, lines, frame.page)
+
+    def _text(
+        self, lines: list[OcrLine], size: tuple[int, int], page: int | None, producer: "Producer"
+    ) -> Iterator[Draft]:
         showing = set()
-        for line in ordered(engine.read(image), image.size):
+        for line in lines:
             text = collapse_han_spaces(line.text)
             key = words_key(text)
-            if is_noise(key, line.confidence):
-                continue
             showing.add(key)
             if self._animated and key in self._before:
                 continue
             yield Draft(
                 kind="ocr",
                 text=text,
-                locator=_locator(
-                    corners_of(line, image.size), quad_of(line, image.size), frame.page
-                ),
+                locator=_locator(corners_of(line, size), quad_of(line, size), page),
                 confidence=min(1.0, max(0.0, line.confidence)),
-                producer=engine.producer,
+                producer=producer,
             )
         self._before = showing
 
@@ -150,6 +159,30 @@ class _Seen:
                 producer=describer.producer,
                 attributes={"labels": list(seen.labels)},
             )
+
+    def _labels(
+        self, image: "Image.Image", lines: list[OcrLine], page: int | None
+    ) -> Iterator[Draft]:
+        labeller = self._tools.labeller()
+        if labeller is None or (self._animated and self._frames > 1):
+            return
+        labels = labeller.label(image, lines)
+        if labels:
+            yield Draft(
+                kind="visual",
+                text=said_of(labels),
+                locator=_locator(_WHOLE, None, page),
+                confidence=min(label.confidence for label in labels),
+                producer=labeller.producer,
+                attributes={"labels": [label.english for label in labels], "said_by": "classifier"},
+            )
+
+
+def said_of(labels: list[Label]) -> str:
+    """Say in both languages what a photo seems to show, as a guess and not as a fact."""
+    english = ", ".join(label.english for label in labels)
+    chinese = "、".join(label.chinese for label in labels)
+    return f"Photo, seems to show: {english}. 照片，看起来像：{chinese}。"
 
 
 def shrink(image: "Image.Image") -> "Image.Image":

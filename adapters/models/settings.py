@@ -16,11 +16,14 @@ ROLES = (
     "embed",
     "embed_image",
     "describe",
+    "label",
     "chat",
     "detect_speech",
     "identify_language",
 )
 REMOTE = "openai"
+# The name of no adapter: it switches a role off that may be absent.
+NONE = "none"
 # Machine tiers from the greatest down, for models that only a greater machine bears.
 TIERS = ("full", "standard", "lite")
 # Vectors of two models can't be compared: such a model is never exchanged with the memory at hand.

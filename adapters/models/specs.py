@@ -26,7 +26,8 @@ class ModelSpec:
     ``weights`` those that only hold weights; ``version`` is set by adapters
     whose behaviour is their own rather than a package's. ``revision`` goes up when our code
     around a package changes what comes out.
-    ``speaks`` says that the person's languages change what it produces.
+    ``speaks`` says that the person's languages change what it produces, ``optional`` that reading
+    does without it where its packages are absent.
     """
 
     role: str
@@ -43,6 +44,7 @@ class ModelSpec:
     remote: bool = False
     params: Mapping[str, Any] = field(default_factory=dict)
     speaks: bool = False
+    optional: bool = False
 
 
 def setup_of(spec: ModelSpec, settings: ModelSettings, audit: "Audit | None" = None) -> Setup:

@@ -39,6 +39,11 @@ class Passage:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
+def is_guess(passage: Passage) -> bool:
+    """Tell a classifier's guess at what a photo shows: nobody said or wrote it."""
+    return passage.attributes.get("said_by") == "classifier"
+
+
 @dataclass(frozen=True, slots=True)
 class Quote:
     """The words that support a claim: ``text[start:end] == quote``, in code points."""

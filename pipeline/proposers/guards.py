@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage
+from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage, is_guess
 
 LONGEST_TEXT = 2_000
 LONGEST_VALUE = 300
@@ -46,7 +46,7 @@ def reject_reason(candidate: CandidateDraft, passage: Passage) -> str | None:
 
     ``passage`` is the observation that it quotes. Reasons: ``quote_mismatch, role_mismatch,
     basis_mismatch, reserved_key, placeholder, transcript_echo, self_reference, empty, too_long,
-    suspicious``.
+    suspicious, guess``.
     """
     for guard in _GUARDS:
         reason = guard(candidate, passage)
@@ -66,6 +66,11 @@ def _quote(candidate: CandidateDraft, passage: Passage) -> str | None:
 def _heard(_: CandidateDraft, passage: Passage) -> str | None:
     """Take no claim from speech that a recogniser may have made up."""
     return "suspicious" if passage.attributes.get("suspicious") else None
+
+
+def _guessed(_: CandidateDraft, passage: Passage) -> str | None:
+    """Take no claim from a classifier's guess at what a photo shows."""
+    return "guess" if is_guess(passage) else None
 
 
 def _role(candidate: CandidateDraft, passage: Passage) -> str | None:
@@ -133,6 +138,7 @@ def _self(candidate: CandidateDraft, _: Passage) -> str | None:
 _GUARDS: tuple[Guard, ...] = (
     _quote,
     _heard,
+    _guessed,
     _role,
     _basis,
     _key,

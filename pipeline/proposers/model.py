@@ -20,6 +20,7 @@ from muniment.pipeline.proposers.base import (
     Named,
     Passage,
     Quote,
+    is_guess,
 )
 from muniment.pipeline.proposers.dates import find_date
 from muniment.store.records import Basis, Lenient, MemoryKind, MemoryType, Unit
@@ -165,9 +166,10 @@ def batches(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
 
 
 def worth_reading(passage: Passage) -> bool:
-    """Tell whether a passage may hold a fact at all; tools' output and metadata do not."""
-    words = sum(character.isalnum() for character in passage.text)
-    return passage.origin != "tool" and passage.kind != "metadata" and words >= 4  # noqa: PLR2004
+    """Tell whether a passage may hold a fact; tools' output, metadata and guesses do not."""
+    if passage.origin == "tool" or passage.kind == "metadata" or is_guess(passage):
+        return False
+    return sum(character.isalnum() for character in passage.text) >= 4  # noqa: PLR2004
 
 
 def _as_claim(one: _Relation) -> _Proposed:

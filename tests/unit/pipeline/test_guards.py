@@ -5,6 +5,7 @@ import pytest
 
 from muniment.pipeline.proposers.base import CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.guards import reject_reason
+from muniment.pipeline.proposers.model import worth_reading
 from muniment.pipeline.proposers.rules import RulesProposer
 
 TEXT = "Well. I like tea a lot."
@@ -25,6 +26,17 @@ GOOD = CandidateDraft(
 
 def test_a_sound_candidate_passes() -> None:
     assert reject_reason(GOOD, PASSAGE) is None
+
+
+def test_no_claim_is_made_of_a_classifiers_guess() -> None:
+    text = "Photo, seems to show: dog, animal. 照片，看起来像：狗、动物。"
+    guess = Passage("obs_1", text, "visual", "media", attributes={"said_by": "classifier"})
+    claim = replace(GOOD, basis="media", evidence=Quote("obs_1", "dog", 22, 25))
+
+    assert reject_reason(claim, guess) == "guess"
+    assert reject_reason(claim, replace(guess, attributes={})) is None
+    assert not worth_reading(guess)
+    assert worth_reading(replace(guess, attributes={}))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from PIL import Image
 
 from muniment.adapters.ports import (
     Description,
+    Label,
     Limits,
     OcrLine,
     Segment,
@@ -83,6 +84,20 @@ class FakeDescriber:
         return Description("a picture", ("thing",), 0.5)
 
 
+class FakeLabeller:
+    """Answers what it is given, and remembers what it was shown."""
+
+    producer = producer("label")
+
+    def __init__(self, *labels: Label) -> None:
+        self._labels = labels
+        self.seen: list[tuple[tuple[int, int], list[str]]] = []
+
+    def label(self, image: Image.Image, written: Sequence[OcrLine]) -> list[Label]:
+        self.seen.append((image.size, [line.text for line in written]))
+        return list(self._labels)
+
+
 class FakeTools:
     """Stands in for the models of a worker."""
 
@@ -93,12 +108,14 @@ class FakeTools:
         ocr: FakeOcr | None = None,
         transcriber: EchoTranscriber | None = None,
         describer: FakeDescriber | None = None,
+        labeller: FakeLabeller | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self.languages: tuple[str, ...] = ("en", "zh")
         self._ocr = ocr or FakeOcr()
         self._transcriber = transcriber or EchoTranscriber()
         self._describer = describer
+        self._labeller = labeller
 
     def ocr(self) -> FakeOcr:
         return self._ocr
@@ -112,6 +129,9 @@ class FakeTools:
     def describer(self) -> FakeDescriber | None:
         return self._describer
 
+    def labeller(self) -> FakeLabeller | None:
+        return self._labeller
+
     def language_identifier(self) -> Any:
         raise AssertionError("media readers don't ask for it")
 
@@ -122,7 +142,11 @@ def fakes() -> Any:
     import types
 
     return types.SimpleNamespace(
-        Tools=FakeTools, Ocr=FakeOcr, Transcriber=EchoTranscriber, Describer=FakeDescriber
+        Tools=FakeTools,
+        Ocr=FakeOcr,
+        Transcriber=EchoTranscriber,
+        Describer=FakeDescriber,
+        Labeller=FakeLabeller,
     )
 
 

@@ -10,6 +10,7 @@ from muniment.adapters.media.picture import PictureReader, ordered, shrink
 from muniment.adapters.ports import (
     Draft,
     Finding,
+    Label,
     Limits,
     OcrLine,
     Outcome,
@@ -169,6 +170,34 @@ def test_a_describer_adds_what_is_seen(source_of: SourceOf, fakes: Any) -> None:
     (draft,) = drafts(read(source_of(written(Image.new("RGB", (9, 9))), "image"), tools), "visual")
 
     assert (draft.text, draft.attributes["labels"]) == ("a picture", ["thing"])
+
+
+def test_labels_are_said_in_both_languages_as_a_guess(source_of: SourceOf, fakes: Any) -> None:
+    labeller = fakes.Labeller(Label("pug", "巴哥犬", 0.6), Label("dog", "狗", 0.8))
+    tools = fakes.Tools(ocr=fakes.Ocr(lambda image: [line("7 pm", 1, 1, 9, 5)]), labeller=labeller)
+
+    picture = source_of(written(Image.new("RGB", (40, 30))), "image")
+    (seen,) = drafts(read(picture, tools), "visual")
+
+    assert seen.text == "Photo, seems to show: pug, dog. 照片，看起来像：巴哥犬、狗。"
+    assert seen.confidence == 0.6
+    assert seen.attributes == {"labels": ["pug", "dog"], "said_by": "classifier"}
+    assert isinstance(seen.locator, BboxLocator)
+    assert (seen.locator.x, seen.locator.y, seen.locator.w, seen.locator.h) == (0, 0, 1, 1)
+    assert seen.producer is not None
+    assert seen.producer.role == "label"
+    assert labeller.seen == [((40, 30), ["7 pm"])]
+
+
+def test_an_animation_is_labelled_once_and_a_labeller_may_say_nothing(
+    source_of: SourceOf, fakes: Any
+) -> None:
+    shades = [Image.new("RGB", (32, 32), (shade, 0, 0)) for shade in (10, 90, 170)]
+    data = written(shades[0], "GIF", save_all=True, append_images=shades[1:])
+    labeller = fakes.Labeller()
+
+    assert drafts(read(source_of(data, "image"), fakes.Tools(labeller=labeller)), "visual") == []
+    assert len(labeller.seen) == 1
 
 
 def test_huge_pictures_are_read_smaller_and_long_strips_keep_their_width() -> None:

@@ -1,0 +1,1 @@
+"""Labels of pictures by a packaged classifier: its weights, its graph, its words."""
