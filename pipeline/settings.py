@@ -58,7 +58,8 @@ OPTIONS: dict[str, Option] = {
     "tokenizer": Option(
         str,
         None,
-        "A tokenizer.json to count budgets with; an estimate that is never too low if not.",
+        "What counts budgets: a tokenizer.json, cl100k_base, o200k_base, o200k_harmony or qwen3.5; "
+        "an estimate if not set.",
     ),
     "coverage_threshold": Option(
         float,

@@ -24,6 +24,7 @@ def doctor(session: Session) -> int:
         *languages(),
         *_readers(),
         *_servers(),
+        *_counter(session),
         *_engine(session),
         *_index(workspace),
         _machine(session),
@@ -127,6 +128,20 @@ def _servers() -> Iterator[Check]:
             yield Check("server", name, False, error.message, error.hint, False)
         else:
             yield Check("server", name, True, detail)
+
+
+def _counter(session: Session) -> Iterator[Check]:
+    """Try what counts budgets, where the settings name it."""
+    from muniment.pipeline.recall.tokens import counter_of
+
+    if (named := session.settings["tokenizer"]) is None:
+        return
+    try:
+        counter_of(named)("muniment")
+    except MunimentError as error:
+        yield Check("counter", named, False, error.message, error.hint)
+    else:
+        yield Check("counter", named, True, "counts the tokens of budgets")
 
 
 def _index(workspace: "Workspace") -> Iterator[Check]:

@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.recall.tokens import counter_of, estimate
 from muniment.pipeline.stages.index import open_live
-from muniment.store.errors import UsageError
+from muniment.store.errors import MissingToolError, UsageError
 
 
 @pytest.fixture
@@ -63,6 +64,55 @@ def test_a_pack_keeps_its_budget_by_an_exact_count(
 
     assert 0 < count(render(pack)) <= 1_500
     assert pack["coverage"] == "supported"
+
+
+def test_a_file_that_cuts_texts_short_still_counts_them_whole(tokenizer: str) -> None:
+    from tokenizers import Tokenizer
+
+    cutting = Tokenizer.from_file(tokenizer)
+    cutting.enable_truncation(3)
+    cutting.enable_padding(length=8)
+    cutting.save(tokenizer)
+
+    assert counter_of(tokenizer)("a") == 1
+    assert counter_of(tokenizer)("twelve chars") == 12
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "english", "chinese"),
+    [("cl100k_base", 9, 17), ("o200k_base", 9, 12), ("o200k_harmony", 9, 12), ("qwen3.5", 9, 8)],
+)
+def test_a_packaged_vocabulary_counts_without_a_file(
+    vocabulary: str, english: int, chinese: int
+) -> None:
+    count = counter_of(vocabulary)
+
+    assert count("The quick brown fox jumps over the lazy dog") == english
+    assert count("记忆要有出处，也要能被忘记。") == chinese
+    assert count("") == 0
+    # What looks like a mark of the model's is text here.
+    assert count("<|endoftext|>") > 1
+
+
+@pytest.mark.parametrize(
+    ("module", "named"), [("toktok", "cl100k_base"), ("tokenizers", "tokenizer.json")]
+)
+def test_without_its_package_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, module: str, named: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(MissingToolError) as caught:
+        counter_of(named)
+
+    assert caught.value.hint == "pip install 'muniment[tokenizer]'"
+
+
+def test_a_vocabulary_that_nobody_knows_names_those_that_there_are() -> None:
+    with pytest.raises(UsageError) as caught:
+        counter_of("gpt2_base")
+
+    assert "o200k_base" in caught.value.hint
 
 
 def test_a_file_that_is_no_tokenizer_is_refused(tmp_path: Path) -> None:
