@@ -162,7 +162,7 @@ def _index(run: Run, orders: Orders, session: Session) -> None:
     done = refresh(
         run.ledger, session.workspace().indexes(), run.cache, embedder=embedder,
         progress=run.progress, wait_seconds=run.settings["lock_wait"],
-        batch=session.settings.watch.tier().texts,
+        batch=session.settings.watch.tier().texts, jobs=session.settings.jobs,
     )  # fmt: skip
     run.tally.add("indexed", done.indexed)
     run.tally.add("embedded", done.embedded)
@@ -179,7 +179,7 @@ def rebuild_index(session: Session, *, anew: bool, embed: bool) -> dict[str, Any
         done = rebuild(
             ledger, workspace.indexes(), workspace.cache,
             embedder=_indexing_embedder_of(session) if embed else None, embed_again=anew,
-            progress=progress, wait_seconds=settings["lock_wait"],
+            progress=progress, wait_seconds=settings["lock_wait"], jobs=settings.jobs,
         )  # fmt: skip
     progress.finish()
     return done.as_dict()

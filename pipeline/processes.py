@@ -1,17 +1,19 @@
-"""A reading process as its parent sees it, and the end of a process with all that it started."""
+"""Processes of our own as their parent sees them, and the end of one with all that it started."""
 
 import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from multiprocessing.connection import Pipe
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from muniment.adapters.ports import Finding, ModelCall
-from muniment.pipeline.tasks import ReaderSetup, Task
+if TYPE_CHECKING:
+    from muniment.adapters.ports import Finding, ModelCall
+    from muniment.pipeline.tasks import ReaderSetup, Task
 
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -22,31 +24,20 @@ ENVIRONMENT = {
 }
 
 
-class Worker:
-    """One reading process and the task in its hand."""
+class Child:
+    """A process that runs a module of ours, at the other end of a connection.
 
-    def __init__(self, lane: str, setup: ReaderSetup, *, show_errors: bool = False) -> None:
-        self.lane = lane
-        self.task: Task | None = None
-        self.findings: list[Finding] = []
-        self.calls: list[ModelCall] = []
-        self.started = 0.0
-        self.begun = False
-        self._start(show_errors=show_errors)
-        with contextlib.suppress(OSError):  # it died at once: its first task will tell
-            self.connection.send(setup)
+    It has a session of its own, and no way to our stdin and stdout. ``-P`` keeps the current
+    folder, which may be full of somebody's files, off its path.
+    """
 
-    def _start(self, *, show_errors: bool) -> None:
-        """Start the process in a session of its own, with no way to our stdin and stdout.
-
-        ``-P`` keeps the current folder, which may be full of somebody's files, off its path.
-        """
+    def __init__(self, module: str, *, show_errors: bool = False) -> None:
         self.connection, theirs = Pipe()
         reader, self._lifeline = os.pipe()
-        command = [sys.executable, "-P", "-m", "muniment.pipeline.worker"]
+        command = [sys.executable, "-P", "-m", module, str(theirs.fileno()), str(reader)]
         try:
             self.process = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
-                [*command, str(theirs.fileno()), str(reader)],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=None if show_errors else subprocess.DEVNULL,
@@ -57,13 +48,6 @@ class Worker:
         finally:
             theirs.close()
             os.close(reader)
-
-    def give(self, task: Task) -> None:
-        """Hand over a task; a process that is dead already shows when its answer is read."""
-        self.task, self.findings, self.calls, self.begun = task, [], [], False
-        self.started = time.monotonic()
-        with contextlib.suppress(OSError):
-            self.connection.send(task)
 
     def receive(self) -> tuple[Any, ...] | None:
         """Return the next message, or null when the process has ended."""
@@ -83,6 +67,50 @@ class Worker:
             os.close(self._lifeline)
             self._lifeline = -1
         return status
+
+
+def attach() -> Connection:
+    """Return the connection to the parent, in a process that it started; die with the parent.
+
+    Two descriptors are named on the command line: a two-way connection, and the read end of a pipe
+    that the parent never writes to. Its end means that the parent is gone or has no more use for
+    this process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
+    connection, lifeline = int(sys.argv[1]), int(sys.argv[2])
+    for inherited in (connection, lifeline):
+        os.set_inheritable(inherited, False)
+    threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
+    return Connection(connection)
+
+
+def _follow(lifeline: int) -> None:
+    """End this process and the programs it runs as soon as the lifeline ends."""
+    while os.read(lifeline, 1):
+        pass
+    kill_tree(os.getpid())
+
+
+class Worker(Child):
+    """One reading process and the task in its hand."""
+
+    def __init__(self, lane: str, setup: "ReaderSetup", *, show_errors: bool = False) -> None:
+        super().__init__("muniment.pipeline.worker", show_errors=show_errors)
+        self.lane = lane
+        self.task: Task | None = None
+        self.findings: list[Finding] = []
+        self.calls: list[ModelCall] = []
+        self.started = 0.0
+        self.begun = False
+        with contextlib.suppress(OSError):  # it died at once: its first task will tell
+            self.connection.send(setup)
+
+    def give(self, task: "Task") -> None:
+        """Hand over a task; a process that is dead already shows when its answer is read."""
+        self.task, self.findings, self.calls, self.begun = task, [], [], False
+        self.started = time.monotonic()
+        with contextlib.suppress(OSError):
+            self.connection.send(task)
 
 
 def kill_tree(pid: int) -> None:

@@ -1,15 +1,7 @@
-"""The reading process: takes tasks from one pipe, gives back findings, dies with its parent.
-
-Run as ``python -P -m muniment.pipeline.worker TASKS LIFELINE`` with two inherited descriptors:
-a two-way connection, and the read end of a pipe that the parent never writes to. Its end means
-that the parent is gone or has no more use for this process.
-"""
+"""The reading process: takes tasks from one pipe, gives back findings, dies with its parent."""
 
 import contextlib
 import os
-import signal
-import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -17,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muniment.adapters.models.references import referring
 from muniment.adapters.ports import Draft, Finding, Limits, ModelCall
-from muniment.pipeline.processes import kill_tree
+from muniment.pipeline.processes import attach
 from muniment.pipeline.tasks import Failure, ReaderSetup, Task, failure_of
 
 if TYPE_CHECKING:
@@ -130,21 +122,9 @@ def _limit(limits: Limits) -> None:
         resource.setrlimit(what, (soft, hard))
 
 
-def _follow(lifeline: int) -> None:
-    """End this process and the programs it runs as soon as the lifeline ends."""
-    while os.read(lifeline, 1):
-        pass
-    kill_tree(os.getpid())
-
-
 def main() -> None:
     """Serve the connection named on the command line."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    tasks, lifeline = int(sys.argv[1]), int(sys.argv[2])
-    for inherited in (tasks, lifeline):
-        os.set_inheritable(inherited, False)
-    connection = Connection(tasks)
-    threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
+    connection = attach()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         serve(connection)
     os._exit(0)  # libraries' own exit handlers have been seen to hang; nothing here needs them

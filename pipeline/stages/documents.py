@@ -143,8 +143,8 @@ def _neighbours(around: "tuple[Sequence[Neighbour], Sequence[Neighbour]]") -> li
 def _bounded(side: "Iterable[Neighbour]") -> list[str]:
     left = CONTEXT_CHARACTERS
     texts = []
-    for neighbour in side:
-        text = f"{neighbour.author}: {neighbour.text}" if neighbour.author else neighbour.text
+    for _, _, said, author in side:
+        text = f"{author}: {said}" if author else said
         texts.append(text[:left])
         left -= len(text)
         if left <= 0:

@@ -22,7 +22,7 @@ from muniment.store.ledger.changes import FOLLOWED, Around, Changes
 from muniment.store.ledger.lookup import Lookup
 
 if TYPE_CHECKING:
-    from muniment.store.index.ports import SearchIndex
+    from muniment.store.index.ports import IndexWriter
     from muniment.store.ledger import Ledger
     from muniment.store.rows import ObservationRow
 
@@ -66,7 +66,7 @@ class Follower:
     """Follows one ledger with one index."""
 
     def __init__(
-        self, ledger: "Ledger", index: "SearchIndex", report: Report = lambda _: None
+        self, ledger: "Ledger", index: "IndexWriter", report: Report = lambda _: None
     ) -> None:
         self._ledger = ledger
         self._index = index

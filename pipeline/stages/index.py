@@ -5,17 +5,18 @@ rebuild makes another generation beside the live one and swaps it in when it is 
 """
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from muniment.pipeline.stages.embed import BATCH
-from muniment.pipeline.stages.follow import Follower
+from muniment.pipeline.stages.follow import Counts, Follower
 from muniment.store import files, locks
 from muniment.store.errors import LockedError
 from muniment.store.index.documents import IndexDamageError
+from muniment.store.index.fts import TextIndex
 from muniment.store.index.generation import FileIndexes
 from muniment.store.index.ports import IndexStore, SearchIndex
 from muniment.store.text.segment import IndexCutter, compile_dictionary, open_dictionary
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 # Where an index is: a folder of files, or what another engine keeps.
 Place: TypeAlias = Path | IndexStore
+
+# From so many new observations on, writing them in another process is worth starting it.
+MANY = 10_000
 
 BUSY = "another process is refreshing the index; the answer is from what is indexed so far"
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -59,6 +63,18 @@ class Vectors:
     batch: int = BATCH
 
 
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is followed into which index, and how."""
+
+    ledger: "Ledger"
+    indexes: IndexStore
+    cache_dir: Path
+    vectors: Vectors | None
+    progress: "ProgressLine | None"
+    jobs: int
+
+
 def refresh(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
     place: Place,
@@ -69,11 +85,12 @@ def refresh(  # noqa: PLR0913 (a command hands over this many things)
     wait_seconds: float = 0.0,
     most_vectors: int | None = None,
     batch: int = BATCH,
+    jobs: int = 1,
 ) -> Refreshed:
     """Follow the ledger; the cost grows with what is new only.
 
     ``most_vectors`` bounds how many texts are embedded, for a caller that somebody waits for;
-    ``batch`` is how many at once.
+    ``batch`` is how many at once. With more ``jobs`` than one, much is written by another process.
     A missing index is begun, a damaged or outdated one rebuilt. When another process holds the
     lock, or the folder can't be written to, nothing is done and the result says so.
     """
@@ -83,7 +100,7 @@ def refresh(  # noqa: PLR0913 (a command hands over this many things)
     try:
         with _locked(ledger, wait_seconds):
             vectors = None if embedder is None else Vectors(embedder, most_vectors, batch)
-            return _refresh(ledger, indexes, cache_dir, vectors, progress)
+            return _refresh(_Work(ledger, indexes, cache_dir, vectors, progress, jobs))
     except LockedError:
         return Refreshed(skipped=BUSY)
     except OSError as error:
@@ -101,14 +118,17 @@ def rebuild(  # noqa: PLR0913 (a command hands over this many things)
     embed_again: bool = False,
     progress: "ProgressLine | None" = None,
     wait_seconds: float = 0.0,
+    jobs: int = 1,
 ) -> Refreshed:
     """Build a generation beside the live one and swap it in; raises ``LockedError`` when busy.
 
-    Vectors are copied unless ``embed_again`` asks for new ones.
+    Vectors are copied unless ``embed_again`` asks for new ones. With more ``jobs`` than one, much
+    is written by another process.
     """
     with _locked(ledger, wait_seconds):
         vectors = None if embedder is None else Vectors(embedder)
-        return _rebuild(ledger, _indexes(place), cache_dir, vectors, progress, copy=not embed_again)
+        work = _Work(ledger, _indexes(place), cache_dir, vectors, progress, jobs)
+        return _rebuild(work, copy=not embed_again)
 
 
 def open_live(place: Place) -> SearchIndex:
@@ -138,86 +158,88 @@ def _is_current(ledger: "Ledger", indexes: IndexStore) -> bool:
         index.close()
 
 
-def _refresh(
-    ledger: "Ledger",
-    indexes: IndexStore,
-    cache_dir: Path,
-    vectors: "Vectors | None",
-    progress: "ProgressLine | None",
-) -> Refreshed:
-    cutter = _NoticingCutter(cache_dir)
+def _refresh(work: _Work) -> Refreshed:
+    cutter = _NoticingCutter(work.cache_dir)
     try:
-        index = indexes.open(readonly=False, cutter=cutter)
+        index = work.indexes.open(readonly=False, cutter=cutter)
     except IndexDamageError as error:
         if error.code != "index_missing":
-            return _rebuild(ledger, indexes, cache_dir, vectors, progress)
+            return _rebuild(work)
         # An index that never was may be seen while it grows: a cut-short start is then resumed.
-        index = indexes.create(cutter)
-        indexes.promote(index.generation)
+        index = work.indexes.create(cutter)
+        work.indexes.promote(index.generation)
     try:
-        done = _fill(ledger, index, cutter, vectors, progress)
+        done = _fill(work, index, cutter)
+        _embed(work, index, done)
         index.settle()
         return done
     finally:
         index.close()
 
 
-def _rebuild(
-    ledger: "Ledger",
-    indexes: IndexStore,
-    cache_dir: Path,
-    vectors: "Vectors | None",
-    progress: "ProgressLine | None",
-    *,
-    copy: bool = True,
-) -> Refreshed:
-    cutter = _NoticingCutter(cache_dir)
-    index = indexes.create(cutter)
+def _rebuild(work: _Work, *, copy: bool = True) -> Refreshed:
+    cutter = _NoticingCutter(work.cache_dir)
+    index = work.indexes.create(cutter)
     try:
-        counts = _fill(ledger, index, cutter, None, progress)
+        done = _fill(work, index, cutter)
         if copy:
-            _copy_vectors(indexes, index)
-        if vectors is not None:
-            _embed(ledger, index, vectors, counts, progress)
+            _copy_vectors(work.indexes, index)
+        _embed(work, index, done)
         index.settle()
     finally:
         index.close()
-    indexes.promote(index.generation)
-    indexes.prune()
-    return counts
+    work.indexes.promote(index.generation)
+    work.indexes.prune()
+    return done
 
 
-def _fill(
-    ledger: "Ledger",
-    index: SearchIndex,
-    cutter: "_NoticingCutter",
-    vectors: "Vectors | None",
-    progress: "ProgressLine | None",
-) -> Refreshed:
-    if progress is not None:
-        total = ledger.evidence.last() - int(index.get_mark("observation"))
-        progress.start("index", max(total, 0))
-    report = (lambda _: None) if progress is None else progress.advance
-    counts = Follower(ledger, index, report).catch_up()
+def _fill(work: _Work, index: SearchIndex, cutter: "_NoticingCutter") -> Refreshed:
+    counts = _followed_beside(work, index, cutter)
+    if counts is None:
+        counts = Follower(work.ledger, index, _started(work, index)).catch_up()
     cutter.compile_if_used()
-    found = Refreshed(counts.indexed, counts.removed)
-    if vectors is not None:
-        _embed(ledger, index, vectors, found, progress)
-    return found
+    return Refreshed(counts.indexed, counts.removed)
 
 
-def _embed(
-    ledger: "Ledger",
-    index: SearchIndex,
-    vectors: "Vectors",
-    counts: Refreshed,
-    progress: "ProgressLine | None",
-) -> None:
+def _followed_beside(work: _Work, index: SearchIndex, cutter: "_NoticingCutter") -> Counts | None:
+    """Let another process write while this one reads, if much is to be written.
+
+    Return null if it is not worth it, or the process failed: what is left is then done in here,
+    where an error has its name.
+    """
+    if work.jobs == 1 or not isinstance(index, TextIndex) or _ahead(work, index) < MANY:
+        return None
+    from muniment.pipeline.stages.index_process import IndexProcess, IndexProcessError
+
+    try:
+        with IndexProcess(index, cutter) as written:
+            return Follower(work.ledger, written, _started(work, index)).catch_up()
+    except IndexProcessError:
+        return None
+
+
+def _ahead(work: _Work, index: SearchIndex) -> int:
+    """Return how many observations the ledger is ahead of the index."""
+    return max(work.ledger.evidence.last() - int(index.get_mark("observation")), 0)
+
+
+def _started(work: _Work, index: SearchIndex) -> Callable[[int], None]:
+    """Start the line of progress; return what moves it on."""
+    if work.progress is None:
+        return lambda _: None
+    work.progress.start("index", _ahead(work, index))
+    return work.progress.advance
+
+
+def _embed(work: _Work, index: SearchIndex, counts: Refreshed) -> None:
+    if work.vectors is None:
+        return
     from muniment.pipeline.stages.embed import embed_missing
 
     counts.embedded, counts.without_vectors = embed_missing(
-        ledger, index, vectors.embedder, progress, most=vectors.most, batch=vectors.batch
-    )
+        work.ledger, index, work.vectors.embedder, work.progress,
+        most=work.vectors.most, batch=work.vectors.batch,
+    )  # fmt: skip
 
 
 def _copy_vectors(indexes: IndexStore, index: SearchIndex) -> None:

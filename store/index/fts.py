@@ -1,5 +1,6 @@
 """Find documents by their words: postings and SQLite's full-text engine over our tokens."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,10 +9,10 @@ from typing import TYPE_CHECKING
 from muniment.store.database import number
 from muniment.store.index import match, statements
 from muniment.store.index.documents import Document, Filters, Hit, Row
-from muniment.store.index.postings import PostingWriter, purge
+from muniment.store.index.postings import Collector, PlainCollector, PostingWriter, purge
 from muniment.store.index.schema import index_errors, open_index
 from muniment.store.index.searching import Searcher
-from muniment.store.index.told import WEIGHTS, told_by
+from muniment.store.index.told import WEIGHTS
 
 if TYPE_CHECKING:
     import apsw
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from muniment.store.text.words import Cutter
 
 _MOST_VARIABLES = 500
+# From so many documents on, loading numpy costs less than taking them one by one.
+_MANY = 1_500
+_MANY_WITH_NUMPY = 256
 
 
 class TextIndex:
@@ -67,43 +71,50 @@ class TextIndex:
 
     def add(self, documents: Iterable[Document]) -> int:
         """Add documents, replacing those of the same ref; return how many were added."""
+        told = list(documents)
+        return self.write(map(statements.values_of, told), self._collector(told))
+
+    def write(self, rows: Iterable[tuple[object, ...]], collector: Collector) -> int:
+        """Add documents by the values of their rows, and what a collector gives of each in turn."""
         added = 0
         with self.transaction():
             execute = self._db.execute
             before = self.count()
-            writer = PostingWriter(self._db)
-            for document in documents:
-                values = statements.values_of(document)
-                told = told_by(document, self._cutter)
-                place = writer.add(told.held, told.tokens)
+            writer = PostingWriter(self._db, collector)
+            for values in rows:
+                place, views = writer.add()
                 execute(statements.INSERT, (place, *values))
                 if not self._db.changes():
-                    self._replace(document, (place, *values), writer)
+                    self._replace(place, values, writer)
                     before -= 1
-                execute(statements.INSERT_WORDS, (place, *told.views))
+                execute(statements.INSERT_WORDS, (place, *views))
                 added += 1
             writer.finish()
             self.set_mark("documents", before + added)
         return added
 
-    def _replace(
-        self, document: Document, values: tuple[object, ...], writer: PostingWriter
-    ) -> None:
+    def _collector(self, documents: list[Document]) -> Collector:
+        if len(documents) < (_MANY_WITH_NUMPY if "numpy" in sys.modules else _MANY):
+            return PlainCollector(documents, self._cutter)
+        from muniment.store.index.inverting import InvertedCollector, invert
+
+        return InvertedCollector(invert(documents, self._cutter))
+
+    def _replace(self, place: int, values: tuple[object, ...], writer: PostingWriter) -> None:
         """Put a document in the place of that of its ref; its number goes on with the same text.
 
         A vector belongs to a number, so only what was said anew needs one.
         """
         execute = self._db.execute
-        ((own, place, told),) = execute(
-            "SELECT rowid, place, told FROM doc WHERE ref = ?", (document.ref,)
-        )
-        if told != values[-1]:
-            self._delete([document.ref], writer)
-            execute(statements.INSERT, values)
+        ref, *others = values
+        ((own, old, told),) = execute("SELECT rowid, place, told FROM doc WHERE ref = ?", (ref,))
+        if told != others[-1]:
+            self._delete([str(ref)], writer)
+            execute(statements.INSERT, (place, *values))
         else:
-            writer.bury(place)
-            execute("DELETE FROM fts WHERE rowid = ?", (place,))
-            execute(statements.UPDATE, (values[0], *values[2:], own))
+            writer.bury(old)
+            execute("DELETE FROM fts WHERE rowid = ?", (old,))
+            execute(statements.UPDATE, (place, *others, own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""

@@ -60,17 +60,8 @@ class VectorSearch(Protocol):
         ...
 
 
-class SearchIndex(Protocol):
-    """The documents of one generation; ``IndexDamageError`` says that it must be rebuilt."""
-
-    @property
-    def generation(self) -> str:
-        """The name of the generation, never used twice."""
-        ...
-
-    def close(self) -> None:
-        """Let files and connections go."""
-        ...
+class IndexWriter(Protocol):
+    """What following a ledger asks of an index."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Make what the block writes one unit; inside another one, a part of that."""
@@ -84,20 +75,33 @@ class SearchIndex(Protocol):
         """Remove documents by ref; return how many there were."""
         ...
 
-    def settle(self) -> None:
-        """Make much that was just written quick to search."""
-        ...
-
-    def compact(self) -> None:
-        """Leave nothing behind of what was removed."""
-        ...
-
     def get_mark(self, name: str, default: int | str = 0) -> int | str:
         """Return a watermark, such as the last ledger sequence that is indexed."""
         ...
 
     def set_mark(self, name: str, value: int | str) -> None:
         """Set a watermark, in the transaction that makes it true."""
+        ...
+
+
+class SearchIndex(IndexWriter, Protocol):
+    """The documents of one generation; ``IndexDamageError`` says that it must be rebuilt."""
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation, never used twice."""
+        ...
+
+    def close(self) -> None:
+        """Let files and connections go."""
+        ...
+
+    def settle(self) -> None:
+        """Make much that was just written quick to search."""
+        ...
+
+    def compact(self) -> None:
+        """Leave nothing behind of what was removed."""
         ...
 
     def count(self) -> int:

@@ -12,16 +12,25 @@ often the token stands in the document (high half) and in its context (low half)
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Protocol
 
 import apsw
 
 from muniment.store.database import rows
+from muniment.store.index.told import told_by
+
+if TYPE_CHECKING:
+    from muniment.store.index.documents import Document
+    from muniment.store.text.words import Cutter
 
 CHUNK = 8_192
 _TOKENS_KEPT = 65_535
 # With more dead places than this, taking them out costs less than looking past them.
 _MOST_DEAD = 1_024
+# To search among postings takes as long as to look at about so many of them.
+_LOOKS_OF_SEARCH = 8
 PLACES, TOKENS, PURGES = "places", "tokens", "purges"
 
 TABLES = """
@@ -42,30 +51,64 @@ _APPEND_LENGTHS = (
 )
 
 
-class PostingWriter:
-    """Collects the postings of documents and writes them chunk by chunk."""
+class Collector(Protocol):
+    """Collects the postings of documents, one chunk after the other."""
 
-    def __init__(self, database: apsw.Connection) -> None:
+    def take(self, offset: int) -> tuple[tuple[str, ...], int]:
+        """Put the next document at an offset of its chunk; return its views and token count."""
+        ...
+
+    def drain(self) -> Iterable[tuple[str, bytes]]:
+        """Yield the tokens in their order, with the postings of what was taken since."""
+        ...
+
+
+class PlainCollector:
+    """Collects the postings of few documents, in plain Python."""
+
+    def __init__(self, documents: "Iterable[Document]", cutter: "Cutter | None") -> None:
+        self._documents = iter(documents)
+        self._cutter = cutter
+        self._held: defaultdict[str, list[int]] = defaultdict(list)
+
+    def take(self, offset: int) -> tuple[tuple[str, ...], int]:
+        """Put the next document at an offset of its chunk; return its views and token count."""
+        told = told_by(next(self._documents), self._cutter)
+        shifted = offset << 8
+        collected = self._held
+        for token, times in told.held.items():
+            collected[token].append(shifted | times)
+        return told.views, told.tokens
+
+    def drain(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the tokens in their order, with the postings of what was taken since."""
+        held = self._held
+        for token in sorted(held):
+            yield token, array("I", held[token]).tobytes()
+        held.clear()
+
+
+class PostingWriter:
+    """Writes the postings of documents chunk by chunk."""
+
+    def __init__(self, database: apsw.Connection, collector: Collector | None = None) -> None:
         self._database = database
         marks = dict(database.execute("SELECT name, value FROM mark WHERE name IN (?, ?)",
                                       (PLACES, TOKENS)))  # fmt: skip
         self._next, self._tokens = int(marks[PLACES]), int(marks[TOKENS])
-        self._held: defaultdict[str, list[int]] = defaultdict(list)
+        self._collector = collector or PlainCollector((), None)
         self._lengths = array("H")
 
-    def add(self, held: Mapping[str, int], tokens: int) -> int:
-        """Take in one document, with the byte that is kept of each token; return its place."""
+    def add(self) -> tuple[int, tuple[str, ...]]:
+        """Take the collector's next document; return its place and its views."""
         place = self._next
+        views, tokens = self._collector.take(place % CHUNK)
         self._next += 1
         self._tokens += tokens
-        offset = place % CHUNK << 8
-        collected = self._held
-        for token, times in held.items():
-            collected[token].append(offset | times)
         self._lengths.append(min(tokens, _TOKENS_KEPT))
         if self._next % CHUNK == 0:
             self.flush()
-        return place
+        return place, views
 
     def bury(self, place: int) -> None:
         """Let a place count nowhere any more."""
@@ -94,12 +137,10 @@ class PostingWriter:
         if not self._lengths:
             return
         chunk = (self._next - 1) // CHUNK
-        held = self._held
         self._database.executemany(
-            _APPEND, ((chunk, token, array("I", held[token]).tobytes()) for token in sorted(held))
+            _APPEND, ((chunk, token, held) for token, held in self._collector.drain())
         )
         self._database.execute(_APPEND_LENGTHS, (chunk, self._lengths.tobytes()))
-        self._held.clear()
         self._lengths = array("H")
 
     def _mark(self) -> None:
@@ -117,7 +158,7 @@ def purge(database: apsw.Connection) -> None:
     database.execute("UPDATE mark SET value = value + 1 WHERE name = ?", (PURGES,))
 
 
-def _purge_chunk(database: apsw.Connection, chunk: int, dead: list[int]) -> None:
+def _purge_chunk(database: apsw.Connection, chunk: int, dead: set[int]) -> None:
     statement = "SELECT token, held FROM posting WHERE chunk = ?"
     for token, held in rows(database, statement, (chunk,)):
         kept = without(held, dead)
@@ -134,17 +175,20 @@ def dead_places(database: apsw.Connection) -> list[int]:
     return [place for (place,) in rows(database, "SELECT place FROM dead ORDER BY place")]
 
 
-def by_chunk(places: Iterable[int]) -> dict[int, list[int]]:
+def by_chunk(places: Iterable[int]) -> dict[int, set[int]]:
     """Return the offsets of places by chunk."""
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    found: defaultdict[int, set[int]] = defaultdict(set)
     for place in places:
-        found[place // CHUNK].append(place % CHUNK)
+        found[place // CHUNK].add(place % CHUNK)
     return dict(found)
 
 
-def without(held: bytes, dead: Iterable[int]) -> bytes:
+def without(held: bytes, dead: AbstractSet[int]) -> bytes:
     """Return the postings of a chunk but for those at some offsets."""
     postings = array("I", held)
+    if len(postings) < len(dead) * _LOOKS_OF_SEARCH:
+        alive = array("I", [posting for posting in postings if posting >> 8 not in dead])
+        return held if len(alive) == len(postings) else alive.tobytes()
     for offset in dead:
         # What stands at a place is at least its offset with nothing beside it.
         at = bisect_left(postings, offset << 8)

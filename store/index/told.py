@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from muniment.store.text.words import analyse
+from muniment.store.text.words import Analysis, analyse, cuts_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -30,6 +31,12 @@ WEIGHTS: Mapping[str, float] = {
 # A token in the document itself is counted by so much, one beside it by one.
 _OWN = 1 << 16
 
+MOST_COUNTED = 15
+
+# A message stands beside several others: lines up to this length are analysed once.
+LONGEST_KEPT = 400
+_LINES_KEPT = 4_096
+
 
 class Told(NamedTuple):
     """What a document says: the tokens of every view, joined by spaces; how often each token
@@ -43,7 +50,7 @@ class Told(NamedTuple):
 
 def told_by(document: "Document", cutter: "Cutter | None") -> Told:
     """Return what a document says."""
-    text = analyse(document.text, cutter)
+    text = _own(document.text, cutter)
     title, context = _tokens(document.title), _tokens(document.context)
     own = [*text.words, *text.names, *text.grams, *text.cuts, *title]
     views = (*map(" ".join, text), " ".join(title), " ".join(context))
@@ -71,7 +78,7 @@ class _Bytes(dict[int, int]):
 
     def __missing__(self, count: int) -> int:
         own, context = divmod(count, _OWN)
-        stored = self[count] = min(own, 15) << 4 | min(context, 15)
+        stored = self[count] = min(own, MOST_COUNTED) << 4 | min(context, MOST_COUNTED)
         return stored
 
 
@@ -92,12 +99,32 @@ def unit_rows(pairs: "Sequence[tuple[int, Sequence[float] | Array]]", dimensions
     return matrix
 
 
+def parts_of(line: str) -> list[str]:
+    """Return who said a line and what was said, or the line: the parts give the line's tokens.
+
+    What was said is another document's text, so its tokens are at hand.
+    """
+    author, colon, said = line.partition(": ")
+    return [author + ":", said] if colon else [line]
+
+
+def _own(text: str, cutter: "Cutter | None") -> Analysis:
+    if len(text) > LONGEST_KEPT or "\n" in text:
+        return analyse(text, cutter)
+    found = _line(text)
+    if cutter is None or not found.grams:
+        return found
+    return found._replace(cuts=cuts_of(text, cutter))
+
+
 def _tokens(text: str) -> list[str]:
     return [token for line in text.split("\n") if line for token in _tokens_of_line(line)]
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=_LINES_KEPT)
 def _tokens_of_line(line: str) -> tuple[str, ...]:
-    """Return the tokens of a line of context; a message stands beside several others."""
-    tokens = analyse(line)
-    return (*tokens.words, *tokens.names, *tokens.grams)
+    words, names, grams, _ = zip(*map(_line, parts_of(line)), strict=True)
+    return tuple(chain(*words, *names, *grams))
+
+
+_line = lru_cache(maxsize=_LINES_KEPT)(analyse)

@@ -1,7 +1,10 @@
 """What an index follows: which observations changed since its marks, and what stands around one."""
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import apsw
@@ -30,6 +33,11 @@ class Neighbour(NamedTuple):
     id: str
     text: str
     author: str | None
+
+
+_neighbour = partial(tuple.__new__, Neighbour)  # half the time of its own constructor
+# Of the columns of a run: those of a neighbour, and those that it is in order by.
+_PLAIN, _PLACE = itemgetter(slice(4)), itemgetter(slice(4, None))
 
 
 class Container(NamedTuple):
@@ -170,16 +178,20 @@ class Changes:
             f"AND p.seq <> o.seq) FROM observation o WHERE o.seq IN ({_marks(wanted)})",
             wanted,
         )
-        found: dict[int, Around] = {seq: ([], []) for seq in wanted}
-        runs: dict[_Run, list[tuple[Any, ...]]] = {}
-        for seq, thread, instant, *asset, alone in rows:
-            if not alone:
-                run = _run_of(thread, instant, tuple(asset))
-                runs.setdefault(run, []).append((seq,) if run.order == "o.seq" else (instant, seq))
-        for run, places in runs.items():
+        runs: dict[tuple[Any, ...], tuple[_Run, list[tuple[Any, ...]]]] = {}
+        for seq, thread, instant, asset, kind, producer, alone in rows:
+            if alone:
+                continue
+            key = (asset, kind, producer) if thread is None else (thread, instant is None)
+            if key not in runs:
+                runs[key] = _run_of(thread, instant, (asset, kind, producer)), []
+            run, places = runs[key]
+            places.append((seq,) if run.order == "o.seq" else (instant, seq))
+        found: dict[int, Around] = {}
+        for run, places in runs.values():
             reach = line_reach if run.is_lines else message_reach
             found |= self._in_run(run, sorted(places), reach)
-        return found
+        return found | {seq: ([], []) for seq in wanted if seq not in found}
 
     def _in_run(self, run: _Run, places: list[tuple[Any, ...]], reach: int) -> dict[int, Around]:
         if len(places) < _DENSE:
@@ -196,8 +208,8 @@ class Changes:
             f"AND ({run.order}) <= ({_marks(last)}) ORDER BY {run.order}",
             (*run.values, *first, *last),
         ).fetchall()
-        line = [*reversed(before[0]), *(_neighbour(row) for row in rows), *after[1]]
-        keys = [tuple(row[4:]) for row in rows]
+        line = [*reversed(before[0]), *map(_neighbour, map(_PLAIN, rows)), *after[1]]
+        keys = list(map(_PLACE, rows))
         start = len(before[0])
         found = {}
         for place in places:
@@ -219,29 +231,28 @@ class Changes:
                 f"AND ({order}) {sign} ({_marks(place)}) ORDER BY {ordered} LIMIT {int(reach)}",
                 (*values, *place),
             )
-            found.append([Neighbour(*row) for row in rows])
+            found.append(list(map(_neighbour, rows)))
         return found[0], found[1]
 
-    def at_place(self, observation: int, limit: int) -> list[str]:
-        """Return the ids of what was observed at the same page, frame or picture, in its order."""
+    def at_place(self, observation: int, limit: int) -> list[tuple[int, str]]:
+        """Return number and id of all at the same page, frame or picture, in its order."""
         rows = self._database.execute(
-            "SELECT o.id FROM observation h JOIN observation_live o ON o.asset = h.asset "
+            "SELECT o.seq, o.id FROM observation h JOIN observation_live o ON o.asset = h.asset "
             "WHERE h.seq = ?1 AND o.seq <> ?1 "
             "AND o.locator ->> 'page' IS h.locator ->> 'page' "
             "AND o.locator ->> 'at_ms' IS h.locator ->> 'at_ms' ORDER BY o.seq LIMIT ?2",
             (observation, limit),
         )
-        return [row[0] for row in rows]
+        return list(rows)
 
     def assets(self, ids: Iterable[str]) -> dict[str, AssetFacts]:
         """Return the facts of assets by id; what has no sniffed type yet is left out."""
-        wanted = list(ids)
         rows = self._database.execute(
             "SELECT a.seq, a.id, a.size, a.storage, a.media_type, a.family, s.path, s.source "
             "FROM asset_now a LEFT JOIN sighting s ON s.seq = "
             "(SELECT min(seq) FROM sighting WHERE asset = a.seq) "
-            f"WHERE a.id IN ({_marks(wanted)})",
-            wanted,
+            "WHERE a.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
         ).fetchall()
         found: dict[str, AssetFacts] = {}
         for *plain, path, source in rows:
@@ -295,11 +306,6 @@ class Changes:
             list(episodes),
         )
         return {row[0] for row in rows}
-
-
-def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    number, identity, text, author = row[:4]
-    return Neighbour(number, identity, text, author)
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -53,13 +53,15 @@ def analyse(text: str, cutter: Cutter | None = None) -> Analysis:
     if folded.isascii():
         return Analysis(words, names, [], [])
     grams: list[str] = []
-    cuts: list[str] = []
     for run in unspaced_runs(folded):
         grams += grams_of(run)
-    if cutter is not None and grams:
-        for run in han_runs(folded):
-            cuts += cutter.cut(run)
+    cuts = _cut(folded, cutter) if cutter is not None and grams else []
     return Analysis(words, names, grams, cuts)
+
+
+def cuts_of(text: str, cutter: Cutter) -> list[str]:
+    """Return the ``cuts`` of a text alone."""
+    return _cut(fold(text), cutter)
 
 
 def raw_words(folded: str) -> list[str]:
@@ -122,6 +124,10 @@ def stem(word: str) -> str:
     return _STEMS[word]
 
 
+def _cut(folded: str, cutter: Cutter) -> list[str]:
+    return [word for run in han_runs(folded) for word in cutter.cut(run)]
+
+
 def _found(pattern: "re.Pattern[str]", folded: str) -> list[str]:
     shape = kinds.classes(folded)
     return [folded[found.start() : found.end()] for found in pattern.finditer(shape)]
@@ -143,7 +149,9 @@ class _Stems(dict[str, str]):
         if self._stem is None:
             import Stemmer  # type: ignore[import-not-found]  # an extension without types
 
-            self._stem = Stemmer.Stemmer("english").stemWord
+            stemmer = Stemmer.Stemmer("english")
+            stemmer.maxCacheSize = 0  # keeping what it said is our part, and costs it more
+            self._stem = stemmer.stemWord
         if len(self) >= _STEMS_KEPT:
             self.clear()
         stemmed = self[word] = self._stem(word)

@@ -2,8 +2,9 @@
 
 Passages are made of invented words, Zipf-distributed, so that a question of a given commonness can
 be drawn. ``--recall`` keeps them in a ledger, too, and measures whole recalls and a cold command;
-without it only the index is built, as the largest sizes are. Times are CPU milliseconds of this
-process: the wall says more of what else the machine does.
+``--build`` only how fast the index of that ledger is built, by one process and by two; without
+either only the index is filled and searched, as the largest sizes are. Times are CPU milliseconds
+of this process: the wall says more of what else the machine does.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from muniment.pipeline.stages.index import open_live, refresh
 from muniment.store import manifest
 from muniment.store.index.documents import Document, Filters
 from muniment.store.index.fts import TextIndex
+from muniment.store.index.generation import FileIndexes
 from muniment.store.layout import Root
 from muniment.store.records import MessageLocator
 from muniment.store.text.query import analyse_query
@@ -40,6 +42,7 @@ LEAST_WORDS, MOST_WORDS = 8, 20
 BATCH = 5_000
 THREAD = 1_000
 QUERIES = 40
+PASSES = 3
 FILTER = Filters(origins=("user", "external", "media", "third_party"))
 SYLLABLES = [first + vowel for first in "bdfgklmnprstvz" for vowel in "aeiou"]
 
@@ -162,9 +165,7 @@ def measure_recall(count: int) -> dict[str, object]:
         manifest.initialize(Root(root))
         store = TinyStore(root)
         fill_store(store, passages, count)
-        began = time.process_time()
-        refresh(store.ledger, store.paths.index, cache)
-        took = time.process_time() - began
+        took = followed(store, Path(folder) / "cache", jobs=1)[1]
         index = open_live(store.paths.index)
 
         def ask(query: str) -> object:
@@ -180,6 +181,48 @@ def measure_recall(count: int) -> dict[str, object]:
             "cold_cpu_s": round(cold, 3), **found}  # fmt: skip
 
 
+def followed(store: TinyStore, cache: Path, jobs: int) -> tuple[float, float, float]:
+    """Build the index of a ledger anew; return seconds: of the wall, of CPU of this process and of
+    the one that writes beside it.
+    """
+    FileIndexes(store.paths.index).discard()
+    wall, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    own = time.process_time()
+    refresh(store.ledger, store.paths.index, cache, jobs=jobs)
+    own = time.process_time() - own
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    other = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - wall, own, other
+
+
+def measure_build(count: int) -> dict[str, object]:
+    """Keep passages in a ledger and build its index by one process and by two, in turn.
+
+    Of each the best of some passes is told: passages a second of the wall, a second of CPU of both
+    processes together, and a second of CPU of the busier one. The last is what the wall would show
+    if each had a core of its own.
+    """
+    measured: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "root"
+        manifest.initialize(Root(root))
+        store = TinyStore(root)
+        fill_store(store, Passages(), count)
+        for _ in range(PASSES):
+            for jobs, passes in measured.items():
+                passes.append(followed(store, Path(folder) / "cache", jobs))
+        store.close()
+    rates = {
+        f"{jobs} jobs": {
+            "wall": round(count / min(wall for wall, _, _ in passes)),
+            "cpu": round(count / min(own + other for _, own, other in passes)),
+            "busier": round(count / min(max(own, other) for _, own, other in passes)),
+        }
+        for jobs, passes in measured.items()
+    }
+    return {"what": "build", "passages": count, "per_s": rates}
+
+
 def _asked(passages: Passages, ask: Callable[[str], object]) -> dict[str, list[float]]:
     ask(passages.passage())
     return {
@@ -193,8 +236,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure speed over many short passages.")
     parser.add_argument("passages", type=int, nargs="?", default=100_000)
     parser.add_argument("--recall", action="store_true")
+    parser.add_argument("--build", action="store_true")
     options = parser.parse_args()
     measure = measure_recall if options.recall else measure_index
+    measure = measure_build if options.build else measure
     sys.stdout.write(json.dumps(measure(options.passages)) + "\n")
 
 
