@@ -8,9 +8,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.flow import embedder_of
-from muniment.pipeline.recall.answer import recall, search_hits
+from muniment.pipeline.recall.answer import answered, search_hits
 from muniment.pipeline.recall.filter_words import check_words
-from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Filters, Request, instant
 from muniment.pipeline.recall.tokens import Counter, counter_of, estimate
 from muniment.pipeline.stages.index import open_live, refresh
@@ -60,7 +59,7 @@ class Reading:
         """Return the pack of a request, and the same as Markdown."""
         check_words(self.ledger, request.filters)
         began = perf_counter()
-        pack = recall(
+        pack, markdown = answered(
             self.ledger, self.index, request,
             clock=now, embedder=self.embedder, cache=self.cache, notes=self.notes,
             count=self.count,
@@ -70,7 +69,7 @@ class Reading:
             touch(self.ledger.paths.access, _recalled(pack), now(), milliseconds)
         else:
             self.recorder.touch(_recalled(pack), now(), milliseconds)
-        return pack, render(pack)
+        return pack, markdown
 
     def search(self, request: Request, limit: int) -> list[dict[str, Any]]:
         """Return ranked hits without packing."""

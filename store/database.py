@@ -16,8 +16,9 @@ from muniment.store import files
 from muniment.store.errors import DamageError, LockedError, MunimentError, NoSpaceError
 
 BUSY_MILLISECONDS = 10_000
-# A write touches random pages of every unique index; they should be at hand, not read again.
-_WRITER_CACHE_KIB = 32 * 1024
+# A write touches random pages of every unique index, and questions, one after the other, random
+# rows: they should be at hand, not read again. No more memory is taken than is used.
+CACHE_KIB = 32 * 1024
 _LARGEST_LOG_BYTES = 64 * 1024 * 1024
 _CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
@@ -56,7 +57,6 @@ def _connect(path: Path) -> apsw.Connection:
     connection.pragma("secure_delete", True)
     connection.pragma("wal_autocheckpoint", 2_000)
     connection.pragma("journal_size_limit", _LARGEST_LOG_BYTES)
-    connection.pragma("cache_size", -_WRITER_CACHE_KIB)
     return connection
 
 
@@ -72,6 +72,7 @@ def _connect_readonly(path: Path, still: bool) -> apsw.Connection:
 def _prepared(connection: apsw.Connection) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     keep_plans(connection)
+    connection.pragma("cache_size", -CACHE_KIB)
     connection.create_scalar_function("erasing", _never, 0)
     connection.pragma("foreign_keys", True)
     # Without it, INSERT OR REPLACE would delete rows past the triggers that refuse deletes.

@@ -66,7 +66,7 @@ class LocalAssets:
 
     def intact(self, asset: str, size: int, seals: Seals) -> bool:
         """Ask the seal, else hash the file."""
-        return seals.intact(self._paths.asset(asset), asset, size)
+        return seals.intact(self._paths.asset_name(asset), asset, size)
 
     def remove(self, asset: str) -> bool:
         """Remove the file, durably."""

@@ -5,6 +5,7 @@ A seal holds while size, times and inode are what they were. The file of seals i
 the index folder: losing it costs one more reading of each cited file.
 """
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,15 +32,15 @@ class Seals:
         self._known: dict[str, Stat] = {}
         self._database: apsw.Connection | None = None
 
-    def intact(self, path: Path, asset: str, size: int) -> bool:
+    def intact(self, path: str | Path, asset: str, size: int) -> bool:
         """Tell whether a file still holds an asset's bytes, by its seal or else by its hash."""
         try:
-            stat = Stat.of(path.stat())
+            stat = Stat.of(os.stat(path))  # noqa: PTH116 (asked for every asset of every answer)
             if stat.size != size:
                 return False
             if self.holds(asset, stat):
                 return True
-            if hash_file(path) != asset or Stat.of(path.stat()) != stat:
+            if hash_file(Path(path)) != asset or Stat.of(Path(path).stat()) != stat:
                 return False
         except OSError:
             return False

@@ -21,7 +21,9 @@ def pack_of(
     cost = _cost(fragments, opened.count)
     if request.token_budget - cost < LEAST_BUDGET:
         fragments, cost = [], 0
-    pack, _ = opened.recall(replace(request, token_budget=request.token_budget - cost))
+    pack, markdown = opened.recall(replace(request, token_budget=request.token_budget - cost))
+    if not fragments:
+        return pack, markdown
     return _with_working(pack, fragments, request.token_budget, opened.count)
 
 
@@ -53,10 +55,9 @@ def _cost(items: list[dict[str, Any]], count: Counter) -> int:
 def _with_working(
     pack: dict[str, Any], fragments: list[dict[str, Any]], budget: int, count: Counter
 ) -> tuple[dict[str, Any], str]:
-    if fragments:
-        sections = [one for one in pack["sections"] if one["name"] != "working"]
-        at = next((n for n, one in enumerate(sections) if one["name"] == "unknowns"), len(sections))
-        sections.insert(at, {"name": "working", "items": fragments})
-        pack = {**pack, "sections": sections, "token_budget": budget}
-        pack["tokens_used"] = tokens_in(render(pack), count)
-    return pack, render(pack)
+    sections = [one for one in pack["sections"] if one["name"] != "working"]
+    at = next((n for n, one in enumerate(sections) if one["name"] == "unknowns"), len(sections))
+    sections.insert(at, {"name": "working", "items": fragments})
+    pack = {**pack, "sections": sections, "token_budget": budget}
+    markdown = render(pack)
+    return {**pack, "tokens_used": tokens_in(markdown, count)}, markdown

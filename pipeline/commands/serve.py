@@ -33,6 +33,7 @@ def mcp(session: Session, http: bool, port: int, token_file: str | None) -> None
     tools.close_left_open()
     tools.warm.load_in_background()
     server = build(tools)
+    tools.warm.settle()
     try:
         with open_beside(tools):
             if http:
@@ -82,6 +83,7 @@ def local(session: Session) -> None:
     tools = _tools(session)
     tools.warm.load_in_background()
     door = Door(tools)
+    tools.warm.settle()
     session.output.note(f"serving at {door.path}")
     try:
         door.serve_forever()

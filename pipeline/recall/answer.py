@@ -1,16 +1,13 @@
 """Answer one request: search, fuse, resolve, gate, select, pack."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.output import path_fields
 from muniment.pipeline.recall.items import Item
-from muniment.pipeline.recall.pack import Describe, PackBuilder
-from muniment.pipeline.recall.query import as_asked
+from muniment.pipeline.recall.packing import packed
 from muniment.pipeline.recall.run import Recall
 from muniment.pipeline.recall.search import PLANES
-from muniment.pipeline.recall.select import Candidates, Selection
 from muniment.pipeline.recall.tokens import Counter, estimate
 from muniment.store.errors import NotFoundError
 
@@ -22,21 +19,10 @@ if TYPE_CHECKING:
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
-UNREACHABLE = "the store of the assets can't be reached: what it would prove is left out"
-LEXICAL_ONLY = "lexical only: semantic search was not used; add --semantic"
 _ORDER = {"none": 0, "partial": 1, "supported": 2}
 
 
-@dataclass(slots=True)
-class Trail:
-    """What became of the candidates of one recall, for ``explain``."""
-
-    candidates: Candidates
-    relevant: Candidates | None = None
-    chosen: list[Item] = field(default_factory=list)
-
-
-def recall(  # noqa: PLR0913 (a command hands over this many things)
+def recall(  # noqa: PLR0913 (as answered)
     ledger: "Ledger",
     index: "SearchIndex",
     request: "Request",
@@ -47,7 +33,25 @@ def recall(  # noqa: PLR0913 (a command hands over this many things)
     notes: Sequence[str] = (),
     count: Counter = estimate,
 ) -> dict[str, Any]:
-    """Return the MemoryPack of a request as plain values (CONTRACT 5).
+    """Return the MemoryPack of a request as plain values (CONTRACT 5); see :func:`answered`."""
+    return answered(
+        ledger, index, request,
+        clock=clock, embedder=embedder, cache=cache, notes=notes, count=count,
+    )[0]  # fmt: skip
+
+
+def answered(  # noqa: PLR0913 (a command hands over this many things)
+    ledger: "Ledger",
+    index: "SearchIndex",
+    request: "Request",
+    *,
+    clock: Callable[[], str],
+    embedder: "Embedder | None" = None,
+    cache: "Path | None" = None,
+    notes: Sequence[str] = (),
+    count: Counter = estimate,
+) -> tuple[dict[str, Any], str]:
+    """Return the MemoryPack of a request as plain values (CONTRACT 5), and as Markdown.
 
     ``notes`` become warnings, such as that the index could not be refreshed. ``cache`` holds the
     compiled dictionary for Chinese. Raises ``NotFoundError`` when ``require`` is not met; the pack
@@ -56,81 +60,11 @@ def recall(  # noqa: PLR0913 (a command hands over this many things)
     with ledger.snapshot():
         run = Recall.open(ledger, index, request, clock(), embedder=embedder, cache=cache)
         try:
-            pack = _packed(run, notes, count)
+            done = packed(run, notes, count)
         finally:
             run.resolver.gate.close()
-    _require(pack, request.require)
-    return pack
-
-
-def _packed(run: Recall, notes: Sequence[str], count: Counter) -> dict[str, Any]:
-    pack, _ = packed(run, notes, count)
-    return pack
-
-
-def packed(
-    run: Recall, notes: Sequence[str] = (), count: Counter = estimate
-) -> tuple[dict[str, Any], Trail]:
-    """Return the pack of a request under way, and what became of each candidate."""
-    request, resolver = run.request, run.resolver
-    scope = run.ledger.scope.as_dict()
-    candidates = run.candidates()
-    trail = Trail(candidates)
-    warnings = [*notes, *_signal_notes(run)]
-    candidates.standing = run.standing()
-    describe = Describe(run.ledger.evidence.producer_of, _capture_time(run.ledger))
-
-    def begun() -> tuple[PackBuilder, Selection]:
-        told = [*warnings, *([UNREACHABLE] if resolver.gate.unreachable else [])]
-        builder = PackBuilder(request, scope, told, describe, count)
-        weights, budget = run.scale.weights, request.token_budget
-        faded = run.faded if request.fade else None
-        return builder, Selection(builder, run.query, weights, budget, count, faded)
-
-    def unanswered() -> dict[str, Any]:
-        builder, selection = begun()
-        selection.fill_pinned(candidates.standing)
-        return builder.finish("none", 0, resolver.failed)
-
-    if run.judge(candidates.answers()).coverage == "none":
-        return unanswered(), trail
-    builder, selection = begun()
-    trail.relevant = candidates.narrowed(run.similarities.partial)
-    selection.fill(trail.relevant, run.around)
-    trail.chosen = selection.chosen
-    judged = run.judge(selection.chosen)
-    if judged.coverage == "none":
-        return unanswered(), trail
-    if judged.coverage == "partial" and judged.missing:
-        builder.add("unknowns", _unknown(as_asked(run.query.text, judged.missing)))
-    return builder.finish(judged.coverage, selection.omitted, resolver.failed), trail
-
-
-def _signal_notes(run: Recall) -> list[str]:
-    if run.embedder is None:
-        return [LEXICAL_ONLY]
-    if run.lacking:
-        return [f"{run.lacking} of {run.index.count()} texts have no vectors yet: muniment index"]
-    return []
-
-
-def _capture_time(ledger: "Ledger") -> Callable[[str], str | None]:
-    def captured_at(asset: str) -> str | None:
-        times = ledger.evidence.times(asset)
-        return (times[0]["utc"] or times[0]["local"]) if times else None
-
-    return captured_at
-
-
-def _unknown(missing: Sequence[str]) -> Item:
-    return Item(
-        ref="",
-        plane="unknown",
-        kind="unknown",
-        text=f"Nothing was found about: {', '.join(missing[:8])}",
-        time=None,
-        proofs=[],
-    )
+    _require(done.pack, request.require)
+    return done.pack, done.markdown
 
 
 def _require(pack: dict[str, Any], required: str | None) -> None:

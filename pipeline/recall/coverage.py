@@ -8,14 +8,9 @@ most, so a question about something never mentioned stays unanswered.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
 
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.recall.query import Query
-from muniment.store.text.query import covered
-
-if TYPE_CHECKING:
-    from muniment.store.text.query import QueryAnalysis
 
 # In a store of many texts the signs together say whether there is an answer (``answerability``);
 # these shares say whether it is whole, and judge alone in a store of few texts and under the
@@ -42,7 +37,6 @@ _UNKNOWN_NAME_WEIGHT = 2.0
 # Who is asked about matters even where everybody is named in every line.
 _LEAST_NAME_WEIGHT = 2.5
 _LEAST_DOCUMENTS = 50
-_MOST_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +89,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``coverage`` is ``supported``, ``partial`` or ``none``; ``missing`` are words that a partial
-    answer lacks.
-    """
+    """``coverage`` is ``supported``, ``partial`` or ``none``, ``share`` what the best item says."""
 
     coverage: str
     share: float
-    missing: tuple[str, ...]
 
 
 def scale_of(
@@ -136,26 +127,6 @@ def _few(documents: int) -> float:
     return min(max(ratio, 0.0), 1.0)
 
 
-def measure(analysis: "QueryAnalysis", weights: Mapping[str, float], text: str) -> float:
-    """Return the share (0..1) of a query's weight that a text holds."""
-    held = covered(analysis, text, weights)
-    return held.weight / held.total if held.total else 0.0
-
-
-def measure_item(query: Query, scale: Scale, item: Item) -> None:
-    """Set an item's coverage of the query and of each of its clauses."""
-    text = searched_text(item, query.language)
-    item.coverage = item.together = measure(query.analysis, scale.weights, text)
-    item.clauses = tuple(measure(clause, scale.weights, text) for clause in query.clauses)
-
-
-def measure_together(query: Query, scale: Scale, item: Item, around: Sequence[Item]) -> None:
-    """Set how much of the query a short item holds together with what stands around it."""
-    texts = [searched_text(one, query.language) for one in (item, *around)]
-    together = measure(query.analysis, scale.weights, "\n".join(texts)[:_MOST_CHARACTERS])
-    item.together = max(item.coverage, together)
-
-
 def judge(
     query: Query,
     scale: Scale,
@@ -169,7 +140,7 @@ def judge(
     ``answered`` is what the signs together say of all that was found, null where they say nothing.
     """
     if not items:
-        return Judgement("none", 0.0, missing_from(query, scale, items))
+        return Judgement("none", 0.0)
     share = max(item.together for item in items)
     level = max(_level(scale, item, similarities) for item in items)
     if scale.strangers and scale.threshold != 0:
@@ -179,8 +150,7 @@ def judge(
     level = max(level, _level_of_clauses(query, scale, items))
     if level == _SUPPORTED and any(item.status == "conflicted" for item in items):
         level = _PARTIAL
-    missing = missing_from(query, scale, items) if level == _PARTIAL else ()
-    return Judgement(_LEVELS[max(level, 0)], share, missing)
+    return Judgement(_LEVELS[max(level, 0)], share)
 
 
 def _level(scale: Scale, item: Item, similarities: SimilarityThresholds) -> int:
@@ -202,24 +172,3 @@ def _level_of_clauses(query: Query, scale: Scale, items: Sequence[Item]) -> int:
     if supported >= SUPPORTED_CLAUSES * total and not scale.strangers:
         return _SUPPORTED if total else 0
     return _PARTIAL if total and supported >= PARTIAL_CLAUSES * total else 0
-
-
-def missing_from(query: Query, scale: Scale, items: Sequence[Item]) -> tuple[str, ...]:
-    """Return the telling words of a query that no item holds."""
-    text = "\n".join(searched_text(item, query.language) for item in items)
-    found = covered(query.analysis, text, scale.weights).units
-    return tuple(
-        unit.text
-        for unit in query.analysis.units
-        if unit.text not in found and unit.text not in query.frame
-    )
-
-
-def searched_text(item: Item, language: str) -> str:
-    """Return what an item says and is called by: its text, who spoke, the file's name, its day."""
-    from muniment.pipeline.stages.documents import date_words
-
-    parts = [item.text, date_words(item.time, han=language == "zh")]
-    for proof in item.proofs:
-        parts += [proof.quote, proof.row.author or "", proof.asset.name]
-    return "\n".join(dict.fromkeys(parts))

@@ -2,13 +2,18 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 from muniment.pipeline.recall.items import Item
 from muniment.store.text.fold import fold
+
+if TYPE_CHECKING:
+    from muniment.pipeline.recall.fuse import Fused
+
+Scored = TypeVar("Scored", "Item", "Fused")
 
 _ALIKE = 0.85
 # The same of what was read from two near-duplicate pictures or recordings.
@@ -24,13 +29,17 @@ _SPREAD = 0.95
 _LEAST_SPREAD = 0.5
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
-_STARTS = re.compile(r" (?=(..))")
+# Everything that is no part of a word, in ASCII.
+_SPACES = {code: " " for code in range(0x80) if not _WORDS.fullmatch(chr(code))}
 
 
 @lru_cache(maxsize=1_024)
 def key_of(text: str) -> str:
     """Return what two texts that differ in case, width and marks alone have in common."""
-    return " ".join(_WORDS.findall(fold(text)))
+    folded = fold(text)
+    if folded.isascii():
+        return " ".join(folded.translate(_SPACES).split())  # the same at half the cost
+    return " ".join(_WORDS.findall(folded))
 
 
 def collapse(items: Sequence[Item], groups: Mapping[str, str] | None = None) -> list[Item]:
@@ -44,6 +53,7 @@ def collapse(items: Sequence[Item], groups: Mapping[str, str] | None = None) -> 
     for item in items:
         same = seen.find(item)
         if same is None:
+            item.duplicates = 0
             kept.append(item)
         else:
             same.duplicates += 1
@@ -69,7 +79,7 @@ class _Seen:
         long = None
         if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
             long = self._long["".join(_DIGITS.findall(own.key))]
-            same = same or next((one for one, other in long.near(own) if _alike(own, other)), None)
+            same = same or long.alike(own)
         if same is None:
             others = ((one, other) for one, other in shown if one.asset != item.asset)
             same = next((one for one, other in others if _share(own, other) >= _ALIKE_SHOWN), None)
@@ -87,33 +97,40 @@ class _Long:
 
     def __init__(self) -> None:
         self._kept: list[tuple[Item, _Print]] = []
-        self._marks: list[tuple[int, float]] = []
+        self._marks: list[int] = []
+        self._furthest = 0.0
 
     def keep(self, item: Item, own: "_Print") -> None:
         """Keep an item to compare others with."""
         self._kept.append((item, own))
-        self._marks.append((own.marks, own.reach))
+        self._marks.append(own.marks)
+        self._furthest = max(self._furthest, own.reach)
 
-    def near(self, own: "_Print") -> "Iterator[tuple[Item, _Print]]":
-        """Yield the items whose marks let them be alike, in the order they were kept."""
-        marks, reach = own.marks, own.reach
-        for place, (others, far) in enumerate(self._marks):
-            # Each mark that only one has is at least one shingle that only one has.
-            if (marks ^ others).bit_count() <= reach + far:
-                yield self._kept[place]
+    def alike(self, own: "_Print") -> Item | None:
+        """Return the first item kept that is nearly the same."""
+        # Each mark that only one has is at least one shingle that only one has.
+        own_marks, most = own.marks, own.reach + self._furthest
+        near = [
+            place
+            for place, marks in enumerate(self._marks)
+            if (own_marks ^ marks).bit_count() <= most
+        ]
+        kept = (self._kept[place] for place in near)
+        return next((item for item, other in kept if _alike(own, other)), None)
 
 
-def spread(items: Sequence[Item]) -> list[Item]:
+def spread(items: "Sequence[Scored]") -> "list[Scored]":
     """Order items by score, each further one of a source counting a little less."""
     seen: dict[str | None, int] = {}
     # A score only falls while it waits, so the top of the heap is recounted before it is taken.
     waiting = [(-item.score, -item.score, place) for place, item in enumerate(items)]
     heapify(waiting)
-    ordered: list[Item] = []
+    ordered: list[Scored] = []
     while waiting:
         counted, own, place = heappop(waiting)
         item = items[place]
-        current = own * max(_LEAST_SPREAD, _SPREAD ** seen.get(item.group, 0))
+        times = seen.get(item.group)
+        current = own * max(_LEAST_SPREAD, _SPREAD**times) if times else own
         if current > counted:
             heappush(waiting, (current, own, place))
             continue
@@ -125,21 +142,16 @@ def spread(items: Sequence[Item]) -> list[Item]:
 class _Print:
     """What a text is made of; all its shingles are told apart only when they are asked for.
 
-    ``marks`` has a bit for each shingle that begins with a space or lies around one, several to a
-    bit. ``reach`` is how many of its shingles, no more than its characters, may be its own.
+    ``marks`` has a bit for each shingle that is a space and the start of a word, or the end of one
+    and a space, several to a bit. ``reach`` is how many of its shingles, no more than its
+    characters, may be its own.
     """
 
     __slots__ = ("_shingles", "key", "marks", "reach")
 
     def __init__(self, key: str) -> None:
         self.key = key
-        words = key.split()
-        marks = 0
-        for start in _STARTS.findall(key):
-            marks |= 1 << hash(start) % _BITS
-        for one, two in pairwise(words):
-            marks |= 1 << hash((one[-1], two[0])) % _BITS
-        self.marks = marks
+        self.marks = _marks_of(key.split())
         self.reach = _MOST_APART * len(key)
         self._shingles: frozenset[str] | None = None
 
@@ -151,6 +163,33 @@ class _Print:
             places = range(max(1, len(key) - _SHINGLE + 1))
             self._shingles = frozenset([key[at : at + _SHINGLE] for at in places])
         return self._shingles
+
+
+class _Marks(dict[str, int]):
+    """The bit of each shingle that has a space on one side, by what is on the other."""
+
+    def __init__(self, before: str, after: str) -> None:
+        self._before, self._after = before, after
+
+    def __missing__(self, letters: str) -> int:
+        shingle = f"{self._before}{letters}{self._after} "[:_SHINGLE]
+        bit = self[letters] = 1 << hash(shingle) % _BITS
+        return bit
+
+
+_STARTS, _ENDS = _Marks(" ", ""), _Marks("", " ")
+
+
+def _marks_of(words: Sequence[str]) -> int:
+    """Return the bits of all starts and ends of words that are beside a space."""
+    if len(words) < 2:  # noqa: PLR2004 (no space)
+        return 0
+    first, last = words[0], words[-1]
+    marks = _ENDS[first[-2:]] if len(first) > 1 else 0
+    marks |= _STARTS[last[:2]] if len(last) > 1 else 0
+    for word in words[1:-1]:
+        marks |= _STARTS[word[:2]] | _ENDS[word[-2:]]
+    return marks
 
 
 def _share(one: _Print, other: _Print) -> float:

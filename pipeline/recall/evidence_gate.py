@@ -18,7 +18,7 @@ class EvidenceGate:
         self._changes = Changes(ledger.database)
         self._seals = ledger.seals
         self._facts: dict[str, AssetFacts | None] = {}
-        self._intact: dict[str, bool] = {}
+        self._proven: dict[str, AssetFacts | None] = {}
         self.unreachable = False
 
     def facts(self, asset: str) -> AssetFacts | None:
@@ -36,22 +36,24 @@ class EvidenceGate:
 
     def passes(self, asset: str) -> bool:
         """Tell whether an asset exists and still has its bytes and hash."""
-        if asset not in self._intact:
-            self._intact[asset] = self._check(asset)
-        return self._intact[asset]
+        return self.proven(asset) is not None
+
+    def proven(self, asset: str) -> AssetFacts | None:
+        """Return what is known of an asset that passes."""
+        if asset not in self._proven:
+            facts = self.facts(asset)
+            self._proven[asset] = facts if facts is not None and self._check(facts) else None
+        return self._proven[asset]
 
     def close(self) -> None:
         """Let the seals go."""
         self._seals.close()
 
-    def _check(self, asset: str) -> bool:
-        facts = self.facts(asset)
-        if facts is None:
-            return False
+    def _check(self, facts: AssetFacts) -> bool:
         if facts.storage == "file":
-            return self._stored(asset, facts.size)
+            return self._stored(facts.id, facts.size)
         try:
-            self._ledger.assets.check(facts.number, asset, facts.size, facts.storage)
+            self._ledger.assets.check(facts.number, facts.id, facts.size, facts.storage)
         except DamageError:
             return False
         return True

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from muniment.pipeline.recall.coverage import measure
+from muniment.store.text.holding import Yardstick, lines_of
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.query import Query
@@ -20,7 +20,8 @@ def excerpt(
     if count(text) <= limit:
         return text
     spans = [match.span() for match in _SENTENCE.finditer(text) if match.group()]
-    shares = [measure(query.analysis, weights, text[start:end]) for start, end in spans]
+    yardstick = Yardstick(query.analysis, weights)
+    shares = [yardstick.covered(lines_of(text[start:end])).share for start, end in spans]
     first = last = max(range(len(spans)), key=lambda at: (shares[at], -at))
     while True:
         grown = [

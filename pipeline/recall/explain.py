@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.recall.answer import LEXICAL_ONLY, packed
-from muniment.pipeline.recall.coverage import missing_from
 from muniment.pipeline.recall.entities import documents
+from muniment.pipeline.recall.packing import LEXICAL_ONLY, packed
 from muniment.pipeline.recall.run import Recall
 from muniment.pipeline.recall.search import PLANES
 
@@ -14,9 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muniment.adapters.ports import Embedder
-    from muniment.pipeline.recall.answer import Trail
     from muniment.pipeline.recall.fuse import Fused
     from muniment.pipeline.recall.items import Item
+    from muniment.pipeline.recall.packing import Trail
     from muniment.pipeline.recall.request import Request
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
@@ -48,7 +47,8 @@ def explain(  # noqa: PLR0913 (as recall)
     with ledger.snapshot():
         run = Recall.open(ledger, index, request, clock(), embedder=embedder, cache=cache)
         try:
-            pack, trail = packed(run)
+            done = packed(run)
+            pack, trail = done.pack, done.trail
             judged = run.judge(trail.candidates.answers())
             hits = [
                 _hit(run, pack, trail, plane, rank, hit)
@@ -65,7 +65,7 @@ def explain(  # noqa: PLR0913 (as recall)
         "coverage": pack["coverage"],
         "share": round(judged.share, 3),
         "signs": _signs(run, trail),
-        "missing": list(missing_from(run.query, run.scale, trail.candidates.answers())),
+        "missing": list(run.gauge.missing_from(trail.candidates.answers())),
         "entities": _entities(run, hits),
         "entity_path": documents(ledger, run.path),
         "hits": hits,
@@ -156,7 +156,7 @@ def _item(items: "Iterable[Item]", ref: str) -> "Item | None":
 
 def _entities(run: Recall, hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the names of the question and the shown hits that hold each."""
-    from muniment.store.text.query import covered
+    from muniment.store.text.holding import covered
 
     found = []
     for name in sorted(run.query.names):

@@ -4,13 +4,12 @@ Ranks alone throw away how much better the first hit is than the second; the eng
 each divided by its list's best, keep it. Measured with ``tests/bench/bench_recall.py``.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
-
-Key = TypeVar("Key", bound=Hashable)
+from operator import attrgetter
 
 RRF_K = 60
+_key, _score = attrgetter("key"), attrgetter("score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,9 @@ class Signal:
 class Fused:
     """One key with its joined score and its rank (from 1) in each list that holds it.
 
-    ``scores`` are the engines' own, ``parts`` what each signal, prior and hint added to the score.
+    ``scores`` are the engines' own, ``parts`` what each signal, prior and hint added to the score,
+    ``number`` is the sequence number of an observation in the ledger, ``group`` the thread or asset
+    that it is of.
     """
 
     key: str
@@ -56,6 +57,8 @@ class Fused:
     signals: dict[str, int] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
+    number: int = 0
+    group: str | None = None
 
     def add(self, name: str, amount: float) -> None:
         """Raise the score and keep by what."""
@@ -70,23 +73,21 @@ def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
     """
     joined: dict[str, Fused] = {}
     for signal in signals:
-        scores = _normalised(signal)
+        name, floor = signal.name, signal.floor
+        top = max([score for _, score in signal.hits], default=0.0) - floor
         for rank, (key, score) in enumerate(signal.hits, 1):
+            normalised = (score - floor) / top if top > 0 and score > floor else 0.0
+            calibrated = normalised / (RRF_K + 1)
             reciprocal = 1 / (RRF_K + rank)
-            calibrated = scores[key] / (RRF_K + 1)
             share = signal.weight * ((1 - calibration) * reciprocal + calibration * calibrated)
-            found = joined.setdefault(key, Fused(key, 0.0))
-            found.add(signal.name, share)
-            found.signals[signal.name] = rank
-            found.scores[signal.name] = score
+            found = joined.get(key)
+            if found is None:
+                joined[key] = Fused(key, share, {name: rank}, {name: score}, {name: share})
+            else:
+                found.add(name, share)
+                found.signals[name] = rank
+                found.scores[name] = score
     return ordered(joined.values())
-
-
-def _normalised(signal: Signal) -> dict[str, float]:
-    top = max((score for _, score in signal.hits), default=0.0) - signal.floor
-    if top <= 0:
-        return dict.fromkeys((key for key, _ in signal.hits), 0.0)
-    return {key: max(0.0, score - signal.floor) / top for key, score in signal.hits}
 
 
 def add_group_prior(
@@ -102,21 +103,26 @@ def add_group_prior(
     best = max(totals.values(), default=0.0)
     if best <= 0:
         return list(fused)
+    amounts = {group: weight / (RRF_K + 1) * total / best for group, total in totals.items()}
     for hit in fused:
         group = group_of.get(hit.key)
         if group is not None:
-            hit.add("group", weight / (RRF_K + 1) * totals[group] / best)
+            hit.score += amounts[group]
+            hit.parts["group"] = amounts[group]
     return ordered(fused)
 
 
 def nudge(fused: Sequence[Fused], amounts: Callable[[str], Mapping[str, float]]) -> list[Fused]:
     """Add small amounts (in first reciprocal ranks), by name, to each hit; nothing new comes in."""
     for hit in fused:
+        parts = hit.parts
         for name, amount in amounts(hit.key).items():
-            hit.add(name, amount / (RRF_K + 1))
+            share = amount / (RRF_K + 1)
+            hit.score += share
+            parts[name] = parts.get(name, 0.0) + share
     return ordered(fused)
 
 
 def ordered(hits: Iterable[Fused]) -> list[Fused]:
     """Return hits best first; ties go by key."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.key))
+    return sorted(sorted(hits, key=_key), key=_score, reverse=True)  # a stable sort, twice in C

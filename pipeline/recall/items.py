@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from muniment.store.ledger.changes import AssetFacts
     from muniment.store.rows import ObservationRow
+    from muniment.store.text.holding import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class Item:
     ``coverage`` is the share of the query's weight that it holds, ``together`` that with what
     stands around it, ``clauses`` that of each of its clauses, ``similarity`` its cosine to the
     query where vectors were used. ``parts`` is what each signal and hint adds to the score,
-    ``scores`` are the signals' own. ``status`` is a record's.
+    ``scores`` are the signals' own. ``status`` is a record's. ``lines`` are its text as it was read
+    to measure it, those of another text not taken over.
     """
 
     ref: str
@@ -47,3 +51,4 @@ class Item:
     clauses: tuple[float, ...] = ()
     similarity: float | None = None
     duplicates: int = 0
+    lines: "Collection[Line]" = field(default=(), init=False, repr=False, compare=False)

@@ -6,7 +6,7 @@ section, forge a citation, hide words or drive a terminal. JSON keeps the exact 
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _BREAKS = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CITATION = re.compile(r"[\[［【〔]\s*([cC]\s*\d+)\s*[\]］】〕]")
@@ -15,6 +15,8 @@ _LINK = re.compile(r"\](?=[(\[:])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 # Nothing in such a text is looked for by any of the patterns above.
 _PLAIN = re.compile(r"[\w .,;:!?'\"/@%&()-]*", re.ASCII)
+# The same with one space or line break between words: nothing in its lines would be changed at all.
+_PLAIN_LINES = re.compile(r"[\w.,;:!?'\"/@%&()-]+(?:[ \n][\w.,;:!?'\"/@%&()-]+)*", re.ASCII)
 _SPACES = re.compile(r"[ \t]+")
 # What Markdown reads as structure at the start of a line: heading, list, quotation, rule, table.
 _STRUCTURE = re.compile(r"^(?:[#>*+\-=|_]|\d{1,9}[.)])")
@@ -28,6 +30,15 @@ def inline(text: str) -> str:
     if not _PLAIN.fullmatch(text):
         text = _harmless(_BREAKS.sub(" ", text))
     return _spaced(text)
+
+
+def joined(parts: Sequence[str], between: str) -> str:
+    """Return texts as one harmless line; what is put between them stands in none of them."""
+    text = "\n".join(parts)
+    if text.count("\n") == len(parts) - 1 and _PLAIN_LINES.fullmatch(text):
+        return text.replace("\n", between)  # nearly always so, and told by one look
+    sign = between.strip()
+    return between.join([inline(part).replace(sign, ".") for part in parts])
 
 
 def lines(text: str) -> Iterator[str]:

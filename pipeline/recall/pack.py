@@ -1,12 +1,12 @@
 """Build the pack: sections of claims and their citations, never over its budget (CONTRACT 5)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from muniment.pipeline.recall import render_markdown
 from muniment.pipeline.recall.items import Item, Proof
 from muniment.pipeline.recall.request import Request
-from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, Counter, estimate
+from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, Counter, cost_of, estimate
 
 SCHEMA = "muniment.pack/1"
 SECTIONS = (
@@ -14,6 +14,8 @@ SECTIONS = (
 )  # fmt: skip
 _SCORE_DIGITS = 6
 _LONGEST_ID = "c999"
+# The words of a citation alone, its ref and its confidence, take more tokens than this.
+_LEAST_COST = 16
 
 
 class PackBuilder:
@@ -31,6 +33,9 @@ class PackBuilder:
         self._describe = describe
         self._items: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
         self._citations: dict[tuple[str, str], dict[str, Any]] = {}
+        # The lines of all that was taken, as they will stand in the Markdown.
+        self._lines: dict[str, list[str]] = {name: [] for name in SECTIONS}
+        self._citation_lines: list[str] = []
         self._shell = _shell(request, scope, warnings)
         head = render_markdown.head_lines(self._shell)
         foot = render_markdown.foot_lines({**self._shell, "coverage": "supported"})
@@ -38,43 +43,56 @@ class PackBuilder:
         self.left -= self._cost(render_markdown.section_lines("citations"))
         self.omitted = 0
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing that cites evidence can fit any more."""
+        return self.left < _LEAST_COST
+
     def cost(self, section: str, item: Item) -> int:
         """Return what an item would take, its heading and new citations included."""
-        return self._costed(section, self._as_dict(item), self._new_citations(item))
-
-    def _costed(
-        self, section: str, shown: Mapping[str, Any], new: Mapping[Any, Mapping[str, Any]]
-    ) -> int:
-        lines = render_markdown.item_lines(shown)
-        if not self._items[section]:
-            lines += render_markdown.section_lines(section)
-        lines += map(render_markdown.citation_line, new.values())
-        return self._cost(lines)
-
-    def _new_citations(self, item: Item) -> dict[tuple[str, str], dict[str, Any]]:
-        """Return the citations that an item would bring in, under an id as long as any."""
-        return {
-            key: {"id": _LONGEST_ID, **self._describe(proof)}
-            for proof in item.proofs
-            if (key := _key(proof)) not in self._citations
-        }
+        return self.drafted(section, item).cost
 
     def add(self, section: str, item: Item, limit: int | None = None) -> bool:
         """Add an item when it fits into what is left (and into ``limit``); return whether."""
-        shown, new = self._as_dict(item), self._new_citations(item)
-        cost = self._costed(section, shown, new)
-        if cost > self.left or (limit is not None and cost > limit):
+        return self.take(self.drafted(section, item), limit)
+
+    def drafted(self, section: str, item: Item) -> "Draft":
+        """Return an item as it would stand, new citations under an id as long as any."""
+        keys = [_key(proof) for proof in item.proofs]
+        new = {
+            key: self._describe(proof)
+            for key, proof in zip(keys, item.proofs, strict=True)
+            if key not in self._citations
+        }
+        facts = [render_markdown.citation_facts(citation) for citation in new.values()]
+        head = render_markdown.item_head(item.kind, item.time, item.duplicates)
+        quoted = render_markdown.quoted(item.text)
+        ids = [self._citations[key]["id"] if key not in new else _LONGEST_ID for key in keys]
+        lines = [render_markdown.citing(head, ids), *quoted]
+        lines += [render_markdown.cited(_LONGEST_ID, fact) for fact in facts]
+        if not self._items[section]:
+            lines += render_markdown.section_lines(section)
+        return Draft(section, item, self._cost(lines), keys, new, facts, head, quoted)
+
+    def take(self, draft: "Draft", limit: int | None = None) -> bool:
+        """Add what was drafted since the last addition, when it fits; return whether."""
+        if draft.cost > self.left or (limit is not None and draft.cost > limit):
             return False
-        self.left -= cost
-        for key, citation in new.items():
-            citation["id"] = f"c{len(self._citations) + 1}"
-            self._citations[key] = citation
-        shown["citations"] = [self._citations[_key(proof)]["id"] for proof in item.proofs]
-        self._items[section].append(shown)
+        self.left -= draft.cost
+        for (key, citation), facts in zip(draft.new.items(), draft.facts, strict=True):
+            name = f"c{len(self._citations) + 1}"
+            self._citations[key] = {"id": name, **citation}
+            self._citation_lines.append(render_markdown.cited(name, facts))
+        ids = [self._citations[key]["id"] for key in draft.keys]
+        self._items[draft.section].append(_as_dict(draft.item, ids))
+        self._lines[draft.section] += [render_markdown.citing(draft.head, ids), *draft.quoted]
         return True
 
-    def finish(self, coverage: str, omitted: int, failed: int) -> dict[str, Any]:
-        """Return the pack; what a counter that does not add up takes too much is dropped."""
+    def finish(self, coverage: str, omitted: int, failed: int) -> tuple[dict[str, Any], str]:
+        """Return the pack, and the same as Markdown.
+
+        What a counter that does not add up takes too much is dropped.
+        """
         pack = {
             **self._shell,
             "coverage": coverage,
@@ -82,33 +100,30 @@ class PackBuilder:
             "citations": list(self._citations.values()),
             "omitted": {"budget": omitted, "evidence_gate": failed},
         }
-        budget = pack["token_budget"]
-        while (used := self._used(pack)) > budget and _drop_last(pack):
+        markdown = render_markdown.joined(pack, self._lines, self._citation_lines)
+        while (used := self._used(markdown)) > pack["token_budget"] and _drop_last(pack):
             pack["omitted"]["budget"] += 1
-        return {**pack, "tokens_used": used}
+            markdown = render_markdown.render(pack)
+        return {**pack, "tokens_used": used}, markdown
 
-    def _used(self, pack: Mapping[str, Any]) -> int:
-        text = render_markdown.render(pack)
+    def _used(self, text: str) -> int:
         return max(self._count(text), -(-len(text) // CHARACTERS_A_TOKEN))
 
     def _cost(self, lines: Sequence[str]) -> int:
-        return sum(
-            max(self._count(line + "\n"), -(-(len(line) + 1) // CHARACTERS_A_TOKEN))
-            for line in lines
-        )
+        return cost_of(lines, self._count)
 
-    def _as_dict(self, item: Item) -> dict[str, Any]:
-        known = (self._citations.get(_key(proof), {"id": _LONGEST_ID}) for proof in item.proofs)
-        return {
-            "ref": item.ref or None,
-            "text": item.text,
-            "kind": item.kind,
-            "time": item.time,
-            "score": round(item.score, _SCORE_DIGITS),
-            "signals": item.signals,
-            "citations": [citation["id"] for citation in known],
-            "duplicates": item.duplicates,
-        }
+
+class Draft(NamedTuple):
+    """An item before it is added: what it costs, cites, newly cites, and its lines."""
+
+    section: str
+    item: Item
+    cost: int
+    keys: list[tuple[str, str]]
+    new: dict[tuple[str, str], dict[str, Any]]
+    facts: list[str]
+    head: str
+    quoted: tuple[str, ...]
 
 
 class Describe:
@@ -163,6 +178,19 @@ def _shell(request: Request, scope: Mapping[str, str], warnings: Sequence[str]) 
         "citations": [],
         "omitted": {},
         "warnings": list(warnings),
+    }
+
+
+def _as_dict(item: Item, citations: list[str]) -> dict[str, Any]:
+    return {
+        "ref": item.ref or None,
+        "text": item.text,
+        "kind": item.kind,
+        "time": item.time,
+        "score": round(item.score, _SCORE_DIGITS),
+        "signals": item.signals,
+        "citations": citations,
+        "duplicates": item.duplicates,
     }
 
 

@@ -4,7 +4,7 @@ Only lines of ours begin a section, an item or a citation; evidence stands on li
 that begin with ``>`` and went through :mod:`muniment.pipeline.recall.neutral`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,15 +21,22 @@ _BETWEEN = "·"
 
 def render(pack: Mapping[str, Any]) -> str:
     """Return the Markdown of a pack."""
-    parts = [*head_lines(pack)]
-    for section in pack["sections"]:
-        if section["items"]:
-            parts += section_lines(section["name"])
-            for item in section["items"]:
-                parts += item_lines(item)
-    if pack["citations"]:
-        parts += section_lines("citations")
-        parts += [citation_line(citation) for citation in pack["citations"]]
+    sections = {
+        section["name"]: [line for item in section["items"] for line in item_lines(item)]
+        for section in pack["sections"]
+    }
+    return joined(pack, sections, [citation_line(citation) for citation in pack["citations"]])
+
+
+def joined(
+    pack: Mapping[str, Any], sections: Mapping[str, Sequence[str]], citations: Sequence[str]
+) -> str:
+    """Return the Markdown of a pack, given the lines of its sections and citations."""
+    parts = head_lines(pack)
+    for name, lines in (*sections.items(), ("citations", citations)):
+        if lines:
+            parts += section_lines(name)
+            parts += lines
     parts += foot_lines(pack)
     return "\n".join(parts) + "\n"
 
@@ -49,25 +56,45 @@ def section_lines(name: str) -> list[str]:
 
 def item_lines(item: Mapping[str, Any]) -> list[str]:
     """Return an item's own line and its quoted text."""
-    facts = [item["kind"]]
-    if item["time"]:
-        facts.append(_time(item["time"]))
-    if item["duplicates"]:
-        facts.append(f"{item['duplicates']} more alike")
-    cited = " ".join(f"[{citation}]" for citation in item["citations"])
-    own = f"- {', '.join(map(neutral.inline, facts))} {cited}".rstrip()
-    return [own, *_quoted(item["text"])]
+    head = item_head(item["kind"], item["time"], item["duplicates"])
+    return [citing(head, item["citations"]), *quoted(item["text"])]
+
+
+def item_head(kind: str, time: str | None, duplicates: int) -> str:
+    """Return the beginning of an item's own line: what it is."""
+    facts = [kind]
+    if time:
+        facts.append(_time(time))
+    if duplicates:
+        facts.append(f"{duplicates} more alike")
+    return f"- {', '.join(map(neutral.inline, facts))}"
+
+
+def citing(head: str, citations: Sequence[str]) -> str:
+    """Return an item's own line: what it is and what it cites."""
+    return f"{head} {' '.join([f'[{citation}]' for citation in citations])}".rstrip()
 
 
 # A line is asked for when its cost is counted, and again when the pack is written.
 @lru_cache(maxsize=512)
-def _quoted(text: str) -> tuple[str, ...]:
+def quoted(text: str) -> tuple[str, ...]:
+    """Return the lines that quote a text."""
     return tuple(f"  > {line}" for line in neutral.lines(text))
 
 
 def citation_line(citation: Mapping[str, Any]) -> str:
-    """Return where a citation leads to, in one line."""
-    facts = _facts(
+    """Return the line of a citation."""
+    return cited(citation["id"], citation_facts(citation))
+
+
+def cited(name: str, facts: str) -> str:
+    """Return the line of a citation, given where it leads to."""
+    return f"[{name}] {facts}"
+
+
+def citation_facts(citation: Mapping[str, Any]) -> str:
+    """Return where a citation leads to."""
+    return _facts(
         citation["name"],
         citation["media_type"],
         locator_words(citation["locator"]),
@@ -77,7 +104,6 @@ def citation_line(citation: Mapping[str, Any]) -> str:
         citation["captured_at"],
         citation["ref"],
     )
-    return f"[{citation['id']}] {facts}"
 
 
 @lru_cache(maxsize=512)
@@ -95,8 +121,7 @@ def _facts(  # noqa: PLR0913, PLR0917 (what a citation tells)
         _time(captured_at) if captured_at else "",
         ref,
     ]
-    shown = [neutral.inline(fact).replace(_BETWEEN, ".") for fact in facts if fact]
-    return f" {_BETWEEN} ".join(shown)
+    return neutral.joined([fact for fact in facts if fact], f" {_BETWEEN} ")
 
 
 def foot_lines(pack: Mapping[str, Any]) -> list[str]:

@@ -45,7 +45,7 @@ class Resolver:
 
     def observations(self, hits: Sequence[Fused]) -> list[Item]:
         """Return the items of observation hits, best first."""
-        rows = self._unamended(self.rows(hit.key.removeprefix("observation:") for hit in hits))
+        rows = self._unamended(self.rows_at(hit.number for hit in hits))
         items = []
         for hit in hits:
             row = rows.get(hit.key.removeprefix("observation:"))
@@ -57,7 +57,13 @@ class Resolver:
 
     def rows(self, ids: Iterable[str]) -> dict[str, ObservationRow]:
         """Return those observations that are live, of an origin asked for, and known in time."""
-        rows = self._ledger.evidence.live_by_id(ids)
+        return self._answering(self._ledger.evidence.live_by_id(ids))
+
+    def rows_at(self, numbers: Iterable[int]) -> dict[str, ObservationRow]:
+        """Return the same, by id, of the observations with these sequence numbers."""
+        return self._answering(self._ledger.evidence.live_at(numbers))
+
+    def _answering(self, rows: dict[str, ObservationRow]) -> dict[str, ObservationRow]:
         kept = {key: row for key, row in rows.items() if self._may_answer(row)}
         if self._filters.known_at is not None and kept:
             known = self._lookup.known(kept, self._filters.known_at)
@@ -99,8 +105,8 @@ class Resolver:
         return as_of is None or row.instant is None or row.instant <= as_of
 
     def _proof(self, row: ObservationRow, quote: str) -> Proof | None:
-        asset = self.gate.facts(row.asset)
-        if asset is None or quote not in row.text or not self.gate.passes(row.asset):
+        asset = self.gate.proven(row.asset)
+        if asset is None or (quote is not row.text and quote not in row.text):
             self.failed += 1
             return None
         return Proof(row, asset, quote)

@@ -8,8 +8,9 @@ from muniment.pipeline.gist import gist
 from muniment.pipeline.memory import decay
 from muniment.pipeline.recall import answerability, entities
 from muniment.pipeline.recall import coverage as judging
-from muniment.pipeline.recall.diversity import collapse
+from muniment.pipeline.recall.diversity import collapse, spread
 from muniment.pipeline.recall.fuse import RRF_K
+from muniment.pipeline.recall.gauge import Gauge
 from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muniment.adapters.ports import Embedder
+    from muniment.pipeline.recall.fuse import Fused
     from muniment.pipeline.recall.items import Item
     from muniment.pipeline.recall.request import Request
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
-# About this many tokens of the budget bring in one more candidate.
-_TOKENS_A_CANDIDATE = 25
+# About this many tokens of the budget bring in one more candidate. With its citation, hardly any
+# item takes fewer than the other number.
+_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 50
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
@@ -52,11 +55,13 @@ class Recall:
     resolver: Resolver
     embedder: "Embedder | None"
     scale: judging.Scale
+    gauge: Gauge
     surroundings: Surroundings
     lacking: int = 0
     answered: bool | None = None
     found: Found = field(default_factory=Found)
     path: entities.Path = field(default_factory=entities.Path)
+    _lost: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def open(
@@ -71,7 +76,8 @@ class Recall:
         resolver = Resolver(ledger, request.filters, now, with_assistant=query.asks_assistant)
         used = None if request.semantic == "off" else embedder
         around = Surroundings(ledger, resolver)
-        return cls(ledger, index, request, query, now, resolver, used, scale, around)
+        gauge = Gauge(query, scale)
+        return cls(ledger, index, request, query, now, resolver, used, scale, gauge, around)
 
     def find(self) -> Found:
         """Ask the signals."""
@@ -108,33 +114,71 @@ class Recall:
                 self.ledger, self.query, self.found.hits["observation"], WEIGHTS.speaker
             )
 
-    def candidates(self) -> Candidates:
-        """Return what was found as proven items, measured, near-duplicates collapsed."""
-        found, resolver = self.find(), self.resolver
-        most = self.request.token_budget // _TOKENS_A_CANDIDATE
-        most = min(max(most, _LEAST_CANDIDATES), _MOST_CANDIDATES)
-        records = resolver.records(found.hits["record"][:_RECORDS])
+    def candidates(self) -> "Iterator[Candidates]":
+        """Yield what was found as proven items, measured, near-duplicates collapsed.
+
+        First come the best hits, enough to fill the budget if they answer; then, if more are asked
+        for, all that may be taken. What is not looked at is no duplicate of anything. A question of
+        several parts takes all at once: the best of a part may be far down.
+        """
+        self.find()
+        others = self._others()
+        observations: list[Item] = []
+        for taken, left in self._tranches():
+            observations += self._measured(self._resolved("observation", taken))
+            if left and not self._is_promising(others, observations):
+                continue
+            observations.sort(key=_by_score)
+            assets = {item.asset for item in observations if item.asset}
+            candidates = replace(
+                others,
+                observations=collapse(observations, self.ledger.duplicates.group_of(assets)),
+                unseen=left,
+            )
+            self._look_around(candidates)
+            self.answered = self._is_answered(candidates)
+            yield candidates
+
+    def _tranches(self) -> "Iterator[tuple[list[Fused], int]]":
+        """Yield the observation hits to look at, and how many are left then."""
+        budget = self.request.token_budget
+        most = min(max(budget // _TOKENS_A_CANDIDATE, _LEAST_CANDIDATES), _MOST_CANDIDATES)
+        hits = self.found.hits["observation"][:most]
+        first = len(hits) if self.query.clauses else budget // _TOKENS_AN_ITEM
+        # In the order that would fill a pack, so that no source takes all the places.
+        waiting = spread(hits)
+        yield waiting[:first], len(waiting[first:])
+        if waiting[first:]:
+            yield waiting[first:], 0
+
+    def _others(self) -> Candidates:
+        """Return the candidates that are no observations."""
+        hits = self.found.hits
+        records = self._resolved("record", hits["record"][:_RECORDS])
         for item in records:
             item.score += WEIGHTS.importance * item.importance / (RRF_K + 1)
-        taken = found.hits["observation"][:most]
-        observations = resolver.observations(taken)
-        episodes = resolver.episodes(found.hits["episode"][:_EPISODES])
-        assets = {item.asset for item in observations if item.asset}
-        proven = {item.ref for item in (*records, *episodes, *observations)}
-        tried = (*found.hits["record"][:_RECORDS], *taken, *found.hits["episode"][:_EPISODES])
-        by_score = sorted(records, key=lambda item: (-item.score, item.ref))
-        candidates = Candidates(
-            records=collapse(self._measured(by_score)),
+        records.sort(key=_by_score)
+        episodes = self._resolved("episode", hits["episode"][:_EPISODES])
+        return Candidates(
+            records=collapse(self._measured(records)),
             episodes=collapse(self._measured(episodes)),
-            observations=collapse(
-                self._measured(observations), self.ledger.duplicates.group_of(assets)
-            ),
-            standing=[],
-            lost={hit.key: "not_proven" for hit in tried if hit.key not in proven},
-        )
-        self._look_around(candidates)
-        self.answered = self._is_answered(candidates)
-        return candidates
+            observations=[], standing=[], lost=self._lost,
+        )  # fmt: skip
+
+    def _resolved(self, plane: str, hits: "Sequence[Fused]") -> "list[Item]":
+        """Return what is proven of the hits of a plane; the others are lost."""
+        resolve = getattr(self.resolver, f"{plane}s")
+        items: list[Item] = resolve(hits)
+        proven = {item.ref for item in items}
+        self._lost |= {hit.key: "not_proven" for hit in hits if hit.key not in proven}
+        return items
+
+    def _is_promising(self, others: Candidates, observations: "list[Item]") -> bool:
+        """Tell whether what was seen answers by itself, so that the rest may stay unseen."""
+        seen = replace(others, observations=observations)
+        return max((item.coverage for item in seen.answers()), default=0.0) >= (
+            judging.SUPPORTED_SHARE
+        ) or bool(self._is_answered(seen))
 
     def signs(self, candidates: Candidates) -> answerability.Signs:
         """Return what speaks for an answer."""
@@ -173,7 +217,7 @@ class Recall:
     def _measured(self, items: "list[Item]") -> "list[Item]":
         """Give each item its coverage and similarity; what has neither is left out."""
         for item in items:
-            judging.measure_item(self.query, self.scale, item)
+            self.gauge.measure(item)
             item.similarity = self.found.similarities.get(item.ref)
         return [item for item in items if item.coverage > 0 or item.similarity is not None]
 
@@ -187,28 +231,32 @@ class Recall:
         self.surroundings.look_up(hits)
         for hit in hits:
             around = self.surroundings.of(hit)
-            judging.measure_together(self.query, self.scale, hit, around)
+            self.gauge.measure_together(hit, around)
 
-    def around(self, hit: "Item") -> "Iterator[Item]":
-        """Yield what stands around a hit, as context: what lets it answer, then what is beside.
+    def around(self, hits: "Sequence[Item]") -> "Iterator[Item]":
+        """Yield what stands around hits, as context: what lets one answer, then what is beside it.
 
         Around a record are those that it is linked to as related, one hop.
         """
-        if hit.plane == "record":
-            yield from (self._context(item, hit, "related") for item in self._related(hit))
-            return
-        if hit.together > hit.coverage:
-            for mate in self.surroundings.of(hit):
-                judging.measure_item(self.query, self.scale, mate)
+        changes = Changes(self.ledger.database)
+        beside = {
+            hit.ref: [one for side in changes.around(hit.proofs[0].row.seq, 1) for one in side]
+            for hit in hits
+            if hit.plane != "record"
+        }
+        rows = self.resolver.rows_at([one.seq for found in beside.values() for one in found])
+        for hit in hits:
+            if hit.plane == "record":
+                yield from (self._context(item, hit, "related") for item in self._related(hit))
+                continue
+            for mate in self.surroundings.of(hit) if hit.together > hit.coverage else ():
+                self.gauge.measure(mate)
                 if mate.coverage > 0:
                     yield self._context(mate, hit)
-        before, after = Changes(self.ledger.database).around(hit.proofs[0].row.seq, 1)
-        rows = self.resolver.rows(neighbour.id for neighbour in (*before, *after))
-        for neighbour in (*before, *after):
-            row = rows.get(neighbour.id)
-            item = None if row is None else self.resolver.observation(row)
-            if item is not None:
-                yield self._context(item, hit)
+            for one in beside[hit.ref]:
+                item = self.resolver.observation(rows[one.id]) if one.id in rows else None
+                if item is not None:
+                    yield self._context(item, hit)
 
     def _related(self, hit: "Item") -> "Iterator[Item]":
         record = hit.ref.removeprefix("record:").partition("@")[0]
@@ -237,3 +285,7 @@ class Recall:
         if item.plane != "observation" or short not in item.text:
             return replace(item, text=short, time=time)
         return replace(item, text=short, time=time, proofs=[replace(item.proofs[0], quote=short)])
+
+
+def _by_score(item: "Item") -> tuple[float, str]:
+    return -item.score, item.ref

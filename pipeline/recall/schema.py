@@ -2,7 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from muniment.store.records import Locator, Origin, Strict, Unit
 
@@ -85,6 +87,32 @@ class MemoryPack(Strict):
     citations: list[PackCitation]
     omitted: PackOmitted
     warnings: list[str]
+
+
+class ServedPack(MemoryPack):
+    """A pack that says less in its JSON schema of its items and citations: that they are complete.
+
+    A client holds every answer that it gets against the schema of the tool; against all of the
+    other that takes longer than the recall. What is served is validated by all of it before.
+    """
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema."""
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        schema["description"] = MemoryPack.__doc__
+        sections = _complete(PackSection)
+        sections["properties"] = {"items": {"type": "array", "items": _complete(PackItem)}}
+        schema["properties"]["sections"]["items"] = sections
+        schema["properties"]["citations"]["items"] = _complete(PackCitation)
+        return schema
+
+
+def _complete(model: type[Strict]) -> JsonSchemaValue:
+    """Return the schema of an object that has every field of a model."""
+    return {"type": "object", "description": model.__doc__, "required": [*model.model_fields]}
 
 
 def json_schema() -> dict[str, Any]:

@@ -93,13 +93,17 @@ def _plane(
         rows |= index.rows_of(ref for ref, _ in near if ref not in rows)
         kept = [(ref, cosine) for ref, cosine in near if ref in rows]
         signals.append(Signal("vector", kept, WEIGHTS.vector, _floor(kept)))
+    fused = fuse(signals, calibration=0.0 if request.fusion == "rrf" else WEIGHTS.calibration)
+    for hit in fused:
+        row = rows[hit.key]
+        hit.number, hit.group = row.seq, row.session or row.asset
     if request.fusion == "rrf":
-        return fuse(signals)
-    fused = fuse(signals, calibration=WEIGHTS.calibration)
+        return fused
     if plane == "observation":
         groups = {ref: row.group for ref, row in rows.items()}
         fused = add_group_prior(fused, groups, WEIGHTS.group)
-    return nudge(fused, lambda ref: _hints(rows[ref], query, now))
+    hints = _Hints(query, now)
+    return nudge(fused, lambda ref: hints.of(rows[ref]))
 
 
 def _floor(near: Sequence[tuple[str, float]]) -> float:
@@ -107,27 +111,35 @@ def _floor(near: Sequence[tuple[str, float]]) -> float:
     return min((cosine for _, cosine in near), default=0.0)
 
 
-def _hints(row: "Row", query: "Query", now: str) -> dict[str, float]:
-    """Return what a document's medium, time and basis add, by name."""
-    found = {}
-    if row.family in query.families:
-        found["medium"] = WEIGHTS.medium
-    if row.instant is not None:
-        if any(span.start <= row.instant < span.end for span in query.spans):
-            found["time"] = WEIGHTS.time
-        found["recency"] = WEIGHTS.recency * _recency(row.instant, now)
-    if row.origin == "user" or row.kind == "record":
-        found["basis"] = WEIGHTS.basis
-    return found
+class _Hints:
+    """What a document's medium, time and basis add, by name."""
 
+    def __init__(self, query: "Query", now: str) -> None:
+        self._families = query.families
+        self._spans = query.spans
+        self._now = _parsed(now)
 
-def _recency(instant: str, now: str) -> float:
-    """Return 1 for now, half of that for a month ago, and so on."""
-    try:
-        age = _parsed(now) - _parsed(instant)
-    except ValueError:
-        return 0.0
-    return float(0.5 ** max(0.0, age.total_seconds() / 86_400 / _RECENT_DAYS))
+    def of(self, row: "Row") -> dict[str, float]:
+        """Return the hints of one document."""
+        found = {}
+        if row.family in self._families:
+            found["medium"] = WEIGHTS.medium
+        instant = row.instant
+        if instant is not None:
+            if self._spans and any(span.start <= instant < span.end for span in self._spans):
+                found["time"] = WEIGHTS.time
+            found["recency"] = WEIGHTS.recency * self._recency(instant)
+        if row.origin == "user" or row.kind == "record":
+            found["basis"] = WEIGHTS.basis
+        return found
+
+    def _recency(self, instant: str) -> float:
+        """Return 1 for now, half of that for a month ago, and so on."""
+        try:
+            age = (self._now - _parsed(instant)).total_seconds()
+        except ValueError:
+            return 0.0
+        return float(0.5 ** (age / 86_400 / _RECENT_DAYS)) if age > 0 else 1.0
 
 
 @lru_cache(maxsize=1_024)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline.recall.diversity import key_of, spread
 from muniment.pipeline.recall.excerpt import excerpt
@@ -12,6 +12,9 @@ from muniment.pipeline.recall.tokens import Counter, estimate
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.query import Query
+
+# Gives what stands around some items, as context of them.
+Around: TypeAlias = Callable[[Sequence[Item]], Iterable[Item]]
 
 # Shares of the budget. Observations take what is left.
 PROFILE_SHARE = 0.25
@@ -42,6 +45,8 @@ class Candidates:
     standing: list[Item]
     # Why hits are not among them, by ref.
     lost: dict[str, str] = field(default_factory=dict)
+    # How many more hits could be taken.
+    unseen: int = 0
 
     def answers(self) -> list[Item]:
         """Return the items that may answer the question."""
@@ -63,6 +68,7 @@ class Candidates:
             observations=told.relevant(self.observations, _LEAST_OF_BEST, near),
             standing=self.standing,
             lost=self.lost,
+            unseen=self.unseen,
         )
 
 
@@ -109,9 +115,7 @@ class Selection:
         self._budget = budget
         self._count = count
 
-    def fill(
-        self, candidates: Candidates, around: Callable[[Item], Iterable[Item]] | None = None
-    ) -> None:
+    def fill(self, candidates: Candidates, around: Around | None = None) -> None:
         """Take records and conflicts, observations, standing records, episodes, neighbours."""
         records = candidates.records
         taken = self._fill("conflicts", _conflicted(records, True), RECORDS_SHARE)
@@ -161,11 +165,13 @@ class Selection:
 
     def _add(self, section: str, item: Item, limit: int) -> bool:
         fitted = self._fitted(item, int(self._budget * _EXCERPT_SHARE))
-        if not self._builder.add(section, fitted, limit):
-            overhead = self._builder.cost(section, fitted) - self._count(fitted.text)
-            fitted = self._fitted(item, limit - overhead - _LEAST_EXCERPT // 4)
-            if not self._builder.add(section, fitted, limit):
+        draft = self._builder.drafted(section, fitted)
+        if not self._builder.take(draft, limit):
+            overhead = draft.cost - self._count(fitted.text)
+            shorter = self._fitted(item, limit - overhead - _LEAST_EXCERPT // 4)
+            if shorter.text == fitted.text or not self._builder.add(section, shorter, limit):
                 return False
+            fitted = shorter
         self.chosen.append(fitted)
         return True
 
@@ -188,13 +194,13 @@ class Selection:
                 return most
         return total
 
-    def _add_neighbours(
-        self, answered: Sequence[Item], around: Callable[[Item], Iterable[Item]], taken: set[str]
-    ) -> None:
+    def _add_neighbours(self, answered: Sequence[Item], around: "Around", taken: set[str]) -> None:
         said = {key_of(item.text) for item in answered}
         for section, plane in (("observations", "observation"), ("records", "record")):
             hits = [item for item in answered if item.plane == plane]
-            for item in (mate for hit in hits[:_NEIGHBOURS_OF] for mate in around(hit)):
+            if self._builder.is_spent:
+                return
+            for item in around(hits[:_NEIGHBOURS_OF]):
                 if item.ref not in taken and key_of(item.text) not in said:
                     taken.add(item.ref)
                     limit = int(self._budget * _EXCERPT_SHARE)

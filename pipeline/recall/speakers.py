@@ -31,8 +31,8 @@ def raise_speakers(
     ledger: "Ledger", query: "Query", hits: Sequence[Fused], weight: float
 ) -> list[Fused]:
     """Raise observation hits by whom the question names as their speaker; order them anew."""
-    ids = [hit.key.removeprefix(_PLANE) for hit in hits[:_MOST_HITS]]
-    voices = Lookup(ledger.database).voices(ids) if ids else []
+    numbers = [hit.number for hit in hits[:_MOST_HITS]]
+    voices = Lookup(ledger.database).voices(numbers) if numbers else []
     named = named_in(query.text, {author for _, author, _, _ in voices if author})
     meant = {
         _PLANE + identity

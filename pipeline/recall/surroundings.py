@@ -32,10 +32,10 @@ class Surroundings:
     def look_up(self, hits: "Iterable[Item]") -> None:
         """Read what stands around many hits at once."""
         new = [hit for hit in hits if hit.ref not in self._found]
-        ids = self._ids(new)
-        rows = self._resolver.rows({one for found in ids.values() for one in found})
+        beside = self._beside(new)
+        rows = self._resolver.rows_at({number for found in beside.values() for number, _ in found})
         for hit in new:
-            mates = (rows.get(one) for one in ids[hit.ref])
+            mates = (rows.get(identity) for _, identity in beside[hit.ref])
             items = (None if row is None else self._resolver.observation(row) for row in mates)
             self._found[hit.ref] = [item for item in items if item is not None]
 
@@ -44,7 +44,8 @@ class Surroundings:
         self.look_up([hit])
         return self._found[hit.ref]
 
-    def _ids(self, hits: "Sequence[Item]") -> dict[str, list[str]]:
+    def _beside(self, hits: "Sequence[Item]") -> dict[str, list[tuple[int, str]]]:
+        """Return number and id of what stands around each hit, the nearest first."""
         rows = {hit.ref: hit.proofs[0].row for hit in hits}
         lines = [row.seq for row in rows.values() if not _has_place(row.thread, row.locator)]
         around = self._changes.around_many(lines, _MESSAGES, _LINES) if lines else {}
@@ -54,7 +55,7 @@ class Surroundings:
                 before, after = around[row.seq]
                 places = range(max(len(before), len(after)))
                 pairs = (side[at : at + 1] for at in places for side in (before, after))
-                found[ref] = [neighbour.id for pair in pairs for neighbour in pair]
+                found[ref] = [(one.seq, one.id) for pair in pairs for one in pair]
             else:
                 found[ref] = self._changes.at_place(row.seq, _AT_PLACE)
         return found

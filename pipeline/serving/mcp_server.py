@@ -18,7 +18,7 @@ from muniment import __version__
 from muniment.pipeline.agent.events import Event
 from muniment.pipeline.agent.proposing import Proposal
 from muniment.pipeline.output import to_json
-from muniment.pipeline.recall.schema import MemoryPack
+from muniment.pipeline.recall.schema import ServedPack
 from muniment.pipeline.serving.calls import Call
 from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools
 from muniment.store.errors import MunimentError, NotFoundError
@@ -90,7 +90,7 @@ def _recalling(server: MCPServer[Any], tools: Tools) -> None:
         in_session: Annotated[str | None, Field(description="Only from this session.")] = None,
         session: Annotated[str | None, Field(description="The session that asks.")] = None,
         semantic: Annotated[bool | None, Field(description="Use vectors, or do not.")] = None,
-    ) -> Annotated[CallToolResult, MemoryPack]:
+    ) -> Annotated[CallToolResult, ServedPack]:
         """Answer a question from memory: a budgeted pack whose every claim cites evidence."""
         asked = {
             "token_budget": token_budget, "kind": kind, "since": since, "until": until,

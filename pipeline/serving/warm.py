@@ -5,6 +5,7 @@ another inode, an index that was rebuilt beside the live one, are opened again. 
 between calls that would keep a writer or a restore waiting.
 """
 
+import gc
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,7 +20,7 @@ from muniment.pipeline.stages.embed import vectors_held
 from muniment.pipeline.stages.follow import Follower
 from muniment.store import manifest
 from muniment.store.access import Recorder
-from muniment.store.errors import MunimentError
+from muniment.store.errors import MunimentError, NotFoundError, UsageError
 from muniment.store.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ class Warm:
                     self._count, configured(self.session.settings, tier),
                     reader.recorder,
                 )  # fmt: skip
+            except (NotFoundError, UsageError):
+                self._give_back(reader, tier.readers)  # what was asked is wrong, the reader is not
+                raise
             except BaseException:
                 reader.close()  # whatever state it is in, the next call opens afresh
                 raise
@@ -101,6 +105,17 @@ class Warm:
                 self._embedder = embedder_of(self.session)
                 self._embedding.start(self._embedder)
             return self._embedder
+
+    def settle(self) -> None:
+        """Load what questions need, and keep the collector from looking at all that stays.
+
+        Call it when everything is loaded; where questions come one after the other, having arrays
+        added up is worth loading numpy.
+        """
+        import numpy as np  # noqa: F401 (the index uses it once it is there)
+
+        gc.collect()
+        gc.freeze()
 
     def load_in_background(self) -> threading.Thread | None:
         """Load the embedder beside the first calls where the index holds vectors to use it on."""

@@ -87,8 +87,11 @@ class Hit(NamedTuple):
 
 
 def in_order(hit: Hit) -> tuple[bool, float, int, str]:
-    """Return what hits are sorted by: exact ones, then scores, then their place in the ledger."""
-    return not hit.exact, -hit.score, hit.row.seq, hit.row.ref
+    """Return what hits are sorted by: exact ones, then scores, then their place in the ledger.
+
+    Engines add up in another order and precision: what is the same in five digits is equal.
+    """
+    return not hit.exact, -float(f"{hit.score:.5g}"), hit.row.seq, hit.row.ref
 
 
 class Filters(NamedTuple):
@@ -112,3 +115,10 @@ class Filters(NamedTuple):
     min_confidence: float | None = None
     path: str | None = None
     path_prefix: str | None = None
+
+
+# The column that each filter of several values asks for one of them.
+FILTER_COLUMNS = {
+    "kinds": "kind", "families": "family", "origins": "origin", "roles": "role",
+    "sources": "source", "sessions": "session", "assets": "asset", "groups": "grp", "refs": "ref",
+}  # fmt: skip

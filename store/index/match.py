@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from math import log
 from typing import TYPE_CHECKING
 
+from muniment.store.index.documents import FILTER_COLUMNS
 from muniment.store.text.query import Term
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ K1, B = 1.2, 0.75
 _LEAST_IDF = 1e-6
 # Equal scores are put in a fixed order after the cut, so some more are asked for.
 TIES = 32
+# Up to this many vectors all are scored exactly; above it candidates are chosen first.
+EXACT_ROWS = 20_000
+# Cosines are told in steps of one in so many, about what float16 rows know of them: engines add up
+# in another order, and two texts that are equally near have to be so in each.
+COSINE_STEPS = 10_000
 # Tokens that begin with a prefix are those from it up to it and this.
 PREFIX_END = "\U0010ffff"
 
@@ -98,7 +104,8 @@ def conditions(filters: "Filters | None") -> tuple[str, list[object]]:
         return "", []
     parts: list[str] = []
     values: list[object] = []
-    for column, wanted in _sets(filters):
+    for name, column in FILTER_COLUMNS.items():
+        wanted = getattr(filters, name)
         if wanted:
             parts.append(f"doc.{column} IN ({', '.join('?' * len(wanted))})")
             values += wanted
@@ -114,20 +121,6 @@ def storable(value: object) -> object:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode()
     return value
-
-
-def _sets(filters: "Filters") -> "list[tuple[str, tuple[str, ...]]]":
-    return [
-        ("kind", filters.kinds),
-        ("family", filters.families),
-        ("origin", filters.origins),
-        ("role", filters.roles),
-        ("source", filters.sources),
-        ("session", filters.sessions),
-        ("asset", filters.assets),
-        ("grp", filters.groups),
-        ("ref", filters.refs),
-    ]
 
 
 def _bounds(filters: "Filters") -> "list[tuple[str, object]]":

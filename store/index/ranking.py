@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from muniment.store.database import number
 from muniment.store.index.match import K1, PREFIX_END, B, idf
 from muniment.store.index.postings import (
     CHUNK,
@@ -69,7 +70,7 @@ class Ranking:
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
         self._state = _State(0, 0, 0, 0)
-        self._dead: dict[int, list[int]] = {}
+        self._dead: dict[int, set[int]] = {}
         self._held: dict[tuple[str, bool], Held] = {}
         self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
         self._kept = 0
@@ -83,11 +84,12 @@ class Ranking:
                 "SELECT name, value FROM mark WHERE name IN (?, ?, ?)", (PLACES, TOKENS, PURGES)
             )
         )
-        dead = dead_places(self._database)
-        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]), len(dead))
+        # Between two purges the dead only grow in number.
+        dead = number(self._database, "SELECT count(*) FROM dead")
+        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]), dead)
         if state != self._state:
             self._state = state
-            self._dead = by_chunk(dead)
+            self._dead = by_chunk(dead_places(self._database))
             self._norms = None
             self._norm_of = _PlainNorms(self._database, state.average)
             self._forget()
@@ -111,6 +113,19 @@ class Ranking:
     def once(self, place: int) -> float:
         """Return what something that stands once in the document at a place counts for."""
         return (K1 + 1) / (1 + self._norm_of[place])
+
+    def may_stand_together(self, terms: "Sequence[Term]") -> bool:
+        """Tell whether some document may hold all of the terms; looked up where arrays are used."""
+        read = [(term, self._read(term)) for term in terms]
+        rare = [(term, held) for term, held in read if held.documents <= MOST_PLAIN]
+        if "numpy" not in sys.modules or len(rare) < 2:  # noqa: PLR2004 (nothing to intersect)
+            return True
+        import numpy as np
+
+        together, *others = [self._postings(term, held)[0] for term, held in rare]
+        for places in others:
+            together = np.intersect1d(together, places)
+        return len(together) > 0
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""
@@ -201,6 +216,17 @@ class Ranking:
         """Return the places that hold a term and how often, each place once."""
         import numpy as np
 
+        places, stored = self._postings(term, held)
+        often = worth[stored]
+        if held.is_prefix:
+            places, inverse = np.unique(places, return_inverse=True)
+            often = np.bincount(inverse, weights=often).astype(np.float32)
+        return places, often
+
+    def _postings(self, term: "Term", held: Held) -> "tuple[Array, Array]":
+        """Return the places that hold a term and what is stored at each, as arrays."""
+        import numpy as np
+
         key = (term.token, term.prefix)
         found = self._arrays.get(key)
         if found is None:
@@ -210,12 +236,7 @@ class Ranking:
             places = np.repeat(chunks * CHUNK, counts) + (postings >> 8)
             found = self._arrays[key] = (places, (postings & 0xFF).astype(np.uint8))
             self._kept += 9 * len(postings)
-        places, stored = found
-        often = worth[stored]
-        if held.is_prefix:
-            places, inverse = np.unique(places, return_inverse=True)
-            often = np.bincount(inverse, weights=often).astype(np.float32)
-        return places, often
+        return found
 
     def _all_norms(self) -> "Array":
         import numpy as np

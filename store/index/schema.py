@@ -7,7 +7,13 @@ from pathlib import Path
 import apsw
 
 from muniment.store import files
-from muniment.store.database import BUSY_MILLISECONDS, database_errors, keep_plans, number
+from muniment.store.database import (
+    BUSY_MILLISECONDS,
+    CACHE_KIB,
+    database_errors,
+    keep_plans,
+    number,
+)
 from muniment.store.errors import DamageError
 from muniment.store.index.documents import IndexDamageError
 from muniment.store.index.postings import TABLES as POSTING_TABLES
@@ -21,6 +27,11 @@ VIEWS = ("words", "names", "grams", "cuts", "title", "context")
 # takes all that isn't ASCII as it is.
 _SIGNS = "".join(chr(code) for code in range(0x21, 0x7F) if not chr(code).isalnum())
 _TOKENIZER = "ascii tokenchars '" + _SIGNS.replace("'", "''") + "'"
+
+# Much that is written at once becomes one segment, and segments are merged when there are so many:
+# a quarter less work than with the engine's own 1 MB and 4.
+_HASH_BYTES = 16 * 1024 * 1024
+_MERGED_AT_ONCE = 8
 
 _TABLES = f"""
 CREATE TABLE doc (
@@ -49,6 +60,7 @@ CREATE VIRTUAL TABLE fts USING fts5(
     {", ".join(VIEWS)}, content='', contentless_delete=1,
     tokenize="{_TOKENIZER.replace('"', '""')}"
 );
+INSERT INTO fts (fts, rank) VALUES ('hashsize', {_HASH_BYTES}), ('automerge', {_MERGED_AT_ONCE});
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(fts, 'row');
 INSERT INTO mark VALUES ('documents', 0), ('analyser', '{ANALYSER_VERSION}');
 {POSTING_TABLES}
@@ -106,13 +118,14 @@ def _open_reader(path: Path) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         connection = apsw.Connection(path.absolute().as_uri() + "?immutable=1", flags=flags)
     keep_plans(connection)
+    connection.pragma("cache_size", -CACHE_KIB)
     return connection
 
 
 def _prepare_writer(connection: apsw.Connection) -> None:
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "normal")
-    connection.pragma("cache_size", -32_768)
+    connection.pragma("cache_size", -CACHE_KIB)
     if not number(connection, "SELECT count(*) FROM sqlite_schema"):
         connection.execute("BEGIN IMMEDIATE")
         if not number(connection, "SELECT count(*) FROM sqlite_schema"):

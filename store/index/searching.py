@@ -1,7 +1,7 @@
 """Answer a question: rank by postings, find what holds it as it stands, fetch the rows."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,9 @@ class Searcher:
 
     def _with_phrase(self, phrase: "Phrase") -> set[int]:
         """Return the places that hold a phrase, of a common one among the newest documents."""
-        terms = (Term(phrase.view, token, phrase.prefix) for token in phrase.tokens)
+        terms = [Term(phrase.view, token, phrase.prefix) for token in phrase.tokens]
         least = min(map(self._ranking.documents_with, terms))
-        if not least:
+        if not least or not self._ranking.may_stand_together(terms):
             return set()
         statement = (
             "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
@@ -101,8 +101,8 @@ class Searcher:
         wanted = limit + match.TIES
         if not match.is_narrow(filters):
             # Most documents meet most filters: looking at the best ones costs less.
-            for count in (wanted, limit + wanted):
-                top = dict(scores.top(count))
+            for count in (limit, limit + wanted):
+                top = {place for place, _ in _with_ties(scores.top(count + match.TIES), count)}
                 found = self._at(top, bonus, filters)
                 if len(top) < count or sum(place in top for place, _ in found) >= limit:
                     return found
@@ -120,9 +120,17 @@ class Searcher:
         rows = self._db.execute(
             f"SELECT place, {statements.COLUMNS} FROM (SELECT value FROM json_each(?)) wanted"
             f" CROSS JOIN doc ON doc.place = wanted.value{where}",
-            (json.dumps(list({*places, *bonus})), *values),
+            (json.dumps(sorted({*places, *bonus})), *values),
         )
         return [(row[0], _row(row[1:])) for row in rows]
+
+
+def _with_ties(top: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[int, float]]:
+    """Return the first so many and those that score as much as the last of them."""
+    if len(top) <= count:
+        return top
+    least = top[count - 1][1]
+    return top[: next((at for at in range(count, len(top)) if top[at][1] < least), len(top))]
 
 
 def _times(weights: Mapping[str, float]) -> list[float]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from muniment.store.files import remove, space_errors, sync_file, write_chunk
 from muniment.store.ids import digest
+from muniment.store.index.match import COSINE_STEPS, EXACT_ROWS
 from muniment.store.index.schema import damaged
 from muniment.store.index.told import unit_rows
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
-# Up to this many rows all are scored exactly; above it the sign bits choose first.
-EXACT_ROWS = 20_000
 # Candidates of the sign bits: enough for the true best fifty on real text vectors.
 _LEAST_CANDIDATES = 2_000
 _CANDIDATES_EACH = 20
@@ -92,7 +91,10 @@ class VectorIndex:
         k: int,
         allowed_rowids: "Iterable[int] | None" = None,
     ) -> list[tuple[int, float]]:
-        """Return (document number, cosine) of the k nearest live documents, nearest first."""
+        """Return (document number, cosine) of the k nearest live documents, nearest first.
+
+        Of equally near ones the older comes first.
+        """
         import numpy as np
 
         maps = self._open()
@@ -102,10 +104,11 @@ class VectorIndex:
         if len(places) > EXACT_ROWS:
             wanted = max(_LEAST_CANDIDATES, _CANDIDATES_EACH * k)
             places = _nearest(maps.bits, _signs(query[None, :])[0], places, wanted)
-        scores = self._scores(maps, places, query)
+        steps = np.rint(self._scores(maps, places, query) * np.float64(COSINE_STEPS))
+        docs = maps.docs[places]
         best: dict[int, float] = {}
-        for at in np.argsort(-scores, kind="stable"):
-            best.setdefault(int(maps.docs[places[at]]), float(scores[at]))
+        for at in np.lexsort((docs, -steps)):
+            best.setdefault(int(docs[at]), float(steps[at]) / COSINE_STEPS)
             if len(best) >= k:
                 break
         return list(best.items())

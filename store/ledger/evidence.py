@@ -195,6 +195,12 @@ class Evidence:
         found = self._read("observation_live", "o.id IN (SELECT value FROM json_each(?))", wanted)
         return {row.id: row for row in found}
 
+    def live_at(self, numbers: Iterable[int]) -> dict[str, ObservationRow]:
+        """Return those of the observations with these sequence numbers that are live, by id."""
+        wanted = (json.dumps(list(numbers)),)
+        found = self._read("observation_live", "o.seq IN (SELECT value FROM json_each(?))", wanted)
+        return {row.id: row for row in found}
+
     def _read(self, table: str, where: str, values: tuple[Any, ...]) -> Iterator[ObservationRow]:
         rows = self._database.execute(
             f"SELECT {_COLUMNS} FROM {table} o {_FROM} WHERE {where}", values

@@ -41,12 +41,12 @@ class Lookup:
             )
         )
 
-    def voices(self, observations: Iterable[str]) -> list[tuple[str, str | None, str | None, str]]:
-        """Return (id, author, role, origin) of the named observations."""
+    def voices(self, numbers: Iterable[int]) -> list[tuple[str, str | None, str | None, str]]:
+        """Return (id, author, role, origin) of observations by their sequence numbers."""
         rows = self._database.execute(
             "SELECT id, author, role, origin FROM observation "
-            "WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(observations)),),
+            "WHERE seq IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
         )
         return list(rows)
 

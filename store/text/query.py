@@ -5,7 +5,6 @@ is also looked for as it stands.
 """
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from muniment.store.text.fold import fold
@@ -16,13 +15,10 @@ from muniment.store.text.words import (
     raw_names,
     raw_words,
     stem,
-    stems,
     unspaced_runs,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muniment.store.text.segment import CompiledDictionary
 
 # Every pair of quotation marks is read as the plain one.
@@ -32,10 +28,6 @@ _QUOTED = re.compile(r'"([^"]+)"')
 _PHRASE_WORDS = 6
 _PHRASE_GRAMS = 64
 _LEAST_PHRASE = 2
-# What a word of the same root (painter, painting) counts for in coverage; search looks up stems.
-_OF_RELATIVE = 0.8
-_LEAST_ROOT = 4
-_SUFFIX = re.compile(r"(?:er|or|ist|ment|ion|ation|al|i|ic|ance|enc|ur)$")
 # A question of ten thousand words is cut off; its first words say what it is about.
 _MOST_TERMS = 256
 
@@ -73,14 +65,6 @@ class QueryAnalysis(NamedTuple):
     exact: bool
 
 
-class Covered(NamedTuple):
-    """How much of a question's weight a text holds, and which of its units."""
-
-    weight: float
-    total: float
-    units: tuple[str, ...]
-
-
 def analyse_query(text: str, dictionary: "CompiledDictionary | None" = None) -> QueryAnalysis:
     """Take a question apart; without a dictionary Han text is looked up by pairs alone."""
     folded = fold(text)
@@ -103,77 +87,9 @@ def analyse_query(text: str, dictionary: "CompiledDictionary | None" = None) -> 
     return QueryAnalysis(unique, phrases, tuple(dict.fromkeys(units)), exact)
 
 
-def covered(query: QueryAnalysis, text: str, idf: "Mapping[str, float]") -> Covered:
-    """Weigh what of a question's units a text holds; a unit that ``idf`` lacks weighs 1."""
-    read = _read(text)
-    weight = total = 0.0
-    found: list[str] = []
-    for unit in query.units:
-        value = idf.get(unit.text, 1.0)
-        share = _share(unit, read)
-        total += value
-        weight += value * share
-        if share == 1.0:
-            found.append(unit.text)
-    return Covered(weight, total, tuple(found))
-
-
-class _Read(NamedTuple):
-    """A text folded, and the stems of its words; ``begun`` has each of them after a space."""
-
-    folded: str
-    words: frozenset[str]
-    begun: str
-
-
-@lru_cache(maxsize=64)
-def _read(text: str) -> _Read:
-    """Take a text apart; one text is held against a question and each of its clauses."""
-    if "\n" not in text:
-        return _read_line(text)
-    lines = list(map(_read_line, dict.fromkeys(text.split("\n"))))
-    return _Read(
-        "\n".join([line.folded for line in lines]),
-        frozenset().union(*[line.words for line in lines]),
-        "".join([line.begun for line in lines]),
-    )
-
-
-@lru_cache(maxsize=2_048)
-def _read_line(text: str) -> _Read:
-    """Take a line apart; names and days come back, and so does what stands around several hits."""
-    folded = fold(text)
-    words = frozenset(stems(raw_words(folded)))
-    return _Read(folded, words, " ".join(["", *words]))
-
-
 def pairs(run: str) -> tuple[str, ...]:
     """Return the overlapping pairs of a run, or the run itself when it is one character."""
     return tuple(grams_of(run)[:-1]) or (run,)
-
-
-def _share(unit: Unit, read: _Read) -> float:
-    if unit.view == "words":
-        return 1.0 if unit.text in read.words else _OF_RELATIVE * _has_relative(unit.text, read)
-    if unit.text in read.folded:
-        return 1.0
-    # Parts of a name still tell something, but never as much as half of it.
-    return 0.5 * sum(gram in read.folded for gram in unit.grams) / (len(unit.grams) or 1)
-
-
-def _has_relative(word: str, read: _Read) -> bool:
-    """Tell whether a word of the same root is there: a plumber does plumbing."""
-    root = _root(word)
-    if len(root) < _LEAST_ROOT or f" {root}" not in read.begun:
-        return False
-    return any(_root(other) == root for other in read.words if other.startswith(root))
-
-
-@lru_cache(maxsize=4_096)
-def _root(word: str) -> str:
-    """Cut off what makes a doer, a deed or a quality of an English stem."""
-    found = _SUFFIX.search(word)
-    return word[: found.start()] if found else word
 
 
 def _gram_terms(run: str, content: list[str]) -> list[Term]:

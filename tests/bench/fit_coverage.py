@@ -19,8 +19,8 @@ from bench.methods import BOTH, WORDS, name_of
 from bench.sets import SETS, Question, fitted
 from bench.stored import NOW, Stored, default_embedder, stored
 
-from muniment.pipeline.recall.answer import packed
 from muniment.pipeline.recall.answerability import Model, Signs
+from muniment.pipeline.recall.packing import packed
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.recall.run import Recall
 
@@ -68,7 +68,8 @@ def _signs(opened: Stored, request: Request, question: Question) -> tuple[Signs,
             embedder=embedder, cache=opened.cache,
         )  # fmt: skip
         try:
-            pack, trail = packed(run)
+            done = packed(run)
+            pack, trail = done.pack, done.trail
         finally:
             run.resolver.gate.close()
         refs = (one["ref"].removeprefix("observation:") for one in pack["citations"])

@@ -19,7 +19,7 @@ from support.agents import Agent, event
 from support.mcp_client import call, http_server, read, refused, run, text_of
 from support.stores import TinyStore
 
-from muniment.pipeline.recall.schema import MemoryPack
+from muniment.pipeline.recall.schema import MemoryPack, PackCitation
 from muniment.store import manifest
 from muniment.store.layout import Root
 
@@ -56,7 +56,8 @@ def test_every_tool_has_a_schema_and_says_whether_it_changes_anything(tmp_path: 
         assert correct.destructive_hint is True
         recall = tools["memory_recall"]
         assert recall.output_schema is not None
-        assert "citations" in recall.output_schema["properties"]
+        cited = recall.output_schema["properties"]["citations"]["items"]
+        assert cited["required"] == list(PackCitation.model_fields)
         assert "final" in str(tools["session_append"].input_schema)
         templates = (await client.list_resource_templates()).resource_templates
         assert {one.uri_template for one in templates} == {

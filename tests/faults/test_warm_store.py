@@ -88,6 +88,18 @@ def test_a_store_that_was_restored_is_the_one_that_answers(
     assert found(tools, "car parked Lillehammer") == []
 
 
+def test_a_question_about_nothing_leaves_the_store_warm(tools: Tools) -> None:
+    tools.warm.settle()
+    assert found(tools, "boat")
+    (reader,) = tools.warm._idle
+
+    with pytest.raises(NotFoundError):
+        tools.read("observation:obs_0", 0, 100)
+
+    assert tools.warm._idle == [reader]
+    assert found(tools, "boat")
+
+
 def test_a_scope_that_is_not_there_yet_is_told_and_then_found(tmp_path: Path) -> None:
     root = tmp_path / "empty"
     tools = Tools(Session({"root": str(root)}))

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muniment.store.text.fold import fold
-from muniment.store.text.query import analyse_query, covered
+from muniment.store.text.holding import covered
+from muniment.store.text.query import analyse_query
 from muniment.store.text.words import raw_words, stem
 
 WORDS = st.sampled_from(

@@ -12,7 +12,7 @@ from support.stores import TinyStore
 
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.schema import MemoryPack
-from muniment.pipeline.recall.tokens import estimate
+from muniment.pipeline.recall.tokens import counter_of, estimate
 
 WORDS = (
     "harbour", "lantern", "Ferrari", "42", "the", "[c1]", "## records", "```", "港口", "灯笼",
@@ -42,6 +42,24 @@ def test_a_pack_keeps_its_budget_and_its_closure(
 
         check_budget(pack, budget)
         check_closure(pack, store)
+        store.close()
+
+
+@pytest.mark.parametrize("vocabulary", ["cl100k_base", "o200k_base"])
+@settings(max_examples=10)
+@given(notes=st.lists(texts, min_size=1, max_size=12), query=queries, budget=st.integers(256, 3000))
+def test_an_exact_count_keeps_the_budget_in_english_and_chinese(
+    cache: Path, vocabulary: str, notes: list[str], query: str, budget: int
+) -> None:
+    count = counter_of(vocabulary)
+    with tempfile.TemporaryDirectory() as folder:
+        store = TinyStore(Path(folder))
+        store.notes([*notes, "港口的灯笼在晚上亮着。" * 20, "The lantern at the harbour. " * 20])
+        pack = Asker(store, cache).recall(query, count=count, token_budget=budget)
+        text = render(pack)
+
+        assert count(text) <= pack["tokens_used"] <= budget
+        assert len(text) <= 4 * budget
         store.close()
 
 

@@ -6,7 +6,8 @@ from muniment.store.index.documents import Document
 from muniment.store.index.fts import TextIndex
 from muniment.store.text import classes
 from muniment.store.text.fold import fold
-from muniment.store.text.query import analyse_query, covered
+from muniment.store.text.holding import covered
+from muniment.store.text.query import analyse_query
 from muniment.store.text.segment import BulkCutter, CompiledDictionary, compile_dictionary
 from muniment.store.text.words import analyse, raw_words
 

@@ -7,6 +7,7 @@ from support.stores import TinyStore
 
 from muniment.pipeline.recall.answer import recall, search_hits
 from muniment.pipeline.recall.request import Filters, Request
+from muniment.pipeline.recall.tokens import Counter, estimate
 from muniment.pipeline.stages.index import Refreshed, open_live, refresh
 
 NOW = "2026-03-10T12:00:00.000000Z"
@@ -23,7 +24,9 @@ class Asker:
         """Bring the index up to date."""
         return refresh(self.store.ledger, self.store.paths.index, self.cache)
 
-    def recall(self, query: str, *, embedder: Any = None, **fields: Any) -> dict[str, Any]:
+    def recall(
+        self, query: str, *, embedder: Any = None, count: Counter = estimate, **fields: Any
+    ) -> dict[str, Any]:
         """Return the pack of a query; ``filters`` may be given by name."""
         self.refresh()
         index = open_live(self.store.paths.index)
@@ -35,6 +38,7 @@ class Asker:
                 clock=lambda: NOW,
                 cache=self.cache,
                 embedder=embedder,
+                count=count,
             )
         finally:
             index.close()

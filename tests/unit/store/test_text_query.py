@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from muniment.store.text.query import QueryAnalysis, Term, analyse_query, covered
+from muniment.store.text.holding import covered
+from muniment.store.text.query import QueryAnalysis, Term, analyse_query
 from muniment.store.text.segment import CompiledDictionary, compile_dictionary
 
 

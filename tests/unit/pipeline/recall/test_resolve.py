@@ -1,10 +1,12 @@
+from typing import Any
+
 from support.asking import Asker, items
 from support.stores import TinyStore
 
 LATER = "2026-03-01T00:00:00Z"
 
 
-def records(asker: Asker, query: str, **filters: object) -> list[str]:
+def records(asker: Asker, query: str, **filters: Any) -> list[str]:
     pack = asker.recall(query, **filters)
     return sorted(
         item["text"]

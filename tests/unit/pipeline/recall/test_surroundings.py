@@ -37,7 +37,7 @@ def test_another_page_is_other_evidence(store: TinyStore) -> None:
     numbers = {row.id: row.seq for row in store.ledger.evidence.live("1")}
     changes = Changes(store.ledger.database)
 
-    assert changes.at_place(numbers[first], 10) == [second]
+    assert changes.at_place(numbers[first], 10) == [(numbers[second], second)]
     assert changes.at_place(numbers[third], 10) == []
 
 

@@ -1,0 +1,64 @@
+"""Measure how much of a question an item says, alone and with what stands around it."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from muniment.pipeline.recall.items import Item
+from muniment.pipeline.stages.documents import date_words
+from muniment.store.text.holding import Line, Yardstick, lines_of
+
+if TYPE_CHECKING:
+    from muniment.pipeline.recall.coverage import Scale
+    from muniment.pipeline.recall.query import Query
+
+_MOST_CHARACTERS = 4_000
+
+
+class Gauge:
+    """Holds items against one query and each of its clauses."""
+
+    def __init__(self, query: "Query", scale: "Scale") -> None:
+        self._query = query
+        self._has_han = query.language == "zh"
+        self._whole = Yardstick(query.analysis, scale.weights)
+        self._clauses = [Yardstick(clause, scale.weights) for clause in query.clauses]
+
+    def measure(self, item: Item) -> None:
+        """Set an item's coverage of the query and of each of its clauses."""
+        lines = self._lines_of(item)
+        item.coverage = item.together = self._whole.covered(lines).share
+        if self._clauses:
+            item.clauses = tuple([clause.covered(lines).share for clause in self._clauses])
+
+    def measure_together(self, item: Item, around: Sequence[Item]) -> None:
+        """Set how much of the query a short item holds together with what stands around it."""
+        parts = [part for one in (item, *around) for part in self._searched(one)]
+        if sum(map(len, parts)) + len(parts) > _MOST_CHARACTERS:
+            parts = ["\n".join(parts)[:_MOST_CHARACTERS]]
+        together = self._whole.covered([line for part in parts for line in lines_of(part)])
+        item.together = max(item.coverage, together.share)
+
+    def missing_from(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """Return the telling words of the query that no item holds."""
+        lines = [line for item in items for line in self._lines_of(item)]
+        found = self._whole.covered(lines).units
+        return tuple(
+            unit.text
+            for unit in self._query.analysis.units
+            if unit.text not in found and unit.text not in self._query.frame
+        )
+
+    def _lines_of(self, item: Item) -> Collection[Line]:
+        """Read what is searched of an item, once."""
+        if not item.lines:
+            item.lines = [line for part in self._searched(item) for line in lines_of(part)]
+        return item.lines
+
+    def _searched(self, item: Item) -> Iterable[str]:
+        """Return what an item says and is called by: its text, its day, who spoke, the file."""
+        parts = {item.text: None, date_words(item.time, han=self._has_han): None}
+        for proof in item.proofs:
+            parts[proof.quote] = None
+            parts[proof.row.author or ""] = None
+            parts[proof.asset.name] = None
+        return parts
