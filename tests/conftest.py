@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Before any model runtime is imported, here and in the processes that tests start.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -16,6 +17,10 @@ for _name in [name for name in os.environ if name.startswith("MUNIMENT_")]:
 
 import pytest  # noqa: E402  # the environment comes first
 from hypothesis import HealthCheck, settings  # noqa: E402
+
+if TYPE_CHECKING:
+    from support.s3_servers import Server
+    from support.service_ray import RayNodes
 
 # Other work on the machine makes single examples slow without their being wrong.
 settings.register_profile(
@@ -77,6 +82,27 @@ def postgres_database() -> Iterator[str]:
 
     with running_server() as socket:
         yield databases(socket)()
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Server]":
+    """Run an S3-compatible server with a bucket, or skip."""
+    from support.s3_servers import rclone_server
+
+    with rclone_server(tmp_path_factory.mktemp("object-store")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def ray_cluster(object_store: "Server") -> "Iterator[RayNodes]":
+    """Return a running cluster of one head and two nodes with two cores each, or skip.
+
+    The environment of the nodes opens the object store.
+    """
+    from support.service_ray import cluster
+
+    with cluster(nodes=2, environment=object_store.environment()) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

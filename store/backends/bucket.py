@@ -6,9 +6,7 @@ fails then becomes ``RemoteError``.
 """
 
 import hashlib
-import re
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import cached_property
 from itertools import chain
@@ -16,8 +14,9 @@ from typing import Any, NamedTuple
 
 from muniment.store.asset_places import Location
 from muniment.store.backends.access import Access, access
+from muniment.store.backends.client import faults, library_of_stores, status_of
 from muniment.store.backends.uploads import Sent, part_of
-from muniment.store.errors import MissingToolError, MunimentError, RemoteError
+from muniment.store.errors import RemoteError
 
 _PARTS_AT_ONCE = 2
 _STREAM_BYTES = 1024 * 1024
@@ -28,8 +27,7 @@ _RETRIES: Any = {
 }  # fmt: skip
 # Of a whole request; a part of 8 MiB has to pass in it.
 _CLIENT = {"timeout": "120s", "connect_timeout": "5s", "read_timeout": "30s"}
-_STATUS = re.compile(r"status code: (\d{3})")
-_REFUSED = {"401", "403"}
+_UNKNOWN = "501"  # what a server says to a condition, or anything else, that it does not know
 
 
 class Object(NamedTuple):
@@ -51,6 +49,7 @@ class Bucket:
         self._offline = offline
         self._granted = granted
         self._known = False
+        self._conditional = True  # until the server says that it knows no conditions
 
     @cached_property
     def access(self) -> Access:
@@ -64,7 +63,7 @@ class Bucket:
 
     @cached_property
     def _store(self) -> Any:
-        _library()
+        library_of_stores()
         from obstore.store import S3Store
 
         own = self.access
@@ -83,9 +82,9 @@ class Bucket:
 
     def head(self, name: str) -> Object | None:
         """Return what an object is; null when it does not exist."""
-        library = _library()
+        library = library_of_stores()
         try:
-            with self._faults():
+            with faults(self.location.bucket):
                 return self._object(library.head(self._store, self.key(name)))
         except FileNotFoundError:
             self._require_bucket()
@@ -96,9 +95,9 @@ class Bucket:
 
         A server that sends the whole object for a part of it is borne with.
         """
-        library = _library()
+        library = library_of_stores()
         options: Any = {"range": {"offset": offset}} if offset else None
-        with self._faults():
+        with faults(self.location.bucket):
             try:
                 found = library.get(self._store, self.key(name), options=options)
             except library.exceptions.GenericError as error:
@@ -114,8 +113,8 @@ class Bucket:
         """Return a part of an object; raise ``FileNotFoundError`` when it does not exist."""
         if length <= 0:
             return b""
-        library = _library()
-        with self._faults():
+        library = library_of_stores()
+        with faults(self.location.bucket):
             try:
                 return bytes(
                     library.get_range(self._store, self.key(name), start=start, length=length)
@@ -132,8 +131,8 @@ class Bucket:
 
     def list(self, folder: str = "") -> Iterator[Object]:
         """Yield every object below a folder, sorted by name."""
-        library = _library()
-        with self._faults():
+        library = library_of_stores()
+        with faults(self.location.bucket):
             for page in library.list(self._store, self.key(folder) or None, chunk_size=1000):
                 yield from map(self._object, page)
 
@@ -174,8 +173,8 @@ class Bucket:
 
     def delete(self, name: str) -> None:
         """Remove an object, or put a marker over it where the bucket keeps versions."""
-        library = _library()
-        with self._faults():
+        library = library_of_stores()
+        with faults(self.location.bucket):
             try:
                 library.delete(self._store, self.key(name))
             except FileNotFoundError:
@@ -185,13 +184,11 @@ class Bucket:
         self, name: str, watched: Iterator[bytes], part: int, *, create: bool,
         whole: bytes | None = None,
     ) -> str:  # fmt: skip
-        library = _library()
-        with self._faults():
+        library = library_of_stores()
+        with faults(self.location.bucket):
             try:
                 if whole is not None:
-                    mode = "create" if create else "overwrite"
-                    data = b"".join(watched)
-                    answer = library.put(self._store, self.key(name), data, mode=mode)
+                    answer = self._send_whole(name, b"".join(watched), create=create)
                 else:
                     answer = library.put(
                         self._store, self.key(name), watched, use_multipart=True, chunk_size=part,
@@ -200,6 +197,17 @@ class Bucket:
             except (library.exceptions.AlreadyExistsError, library.exceptions.PreconditionError):
                 raise FileExistsError(name) from None
         return str(answer["e_tag"] or "").strip('"')
+
+    def _send_whole(self, name: str, data: bytes, *, create: bool) -> Any:
+        library = library_of_stores()
+        if create and self._conditional:
+            try:
+                return library.put(self._store, self.key(name), data, mode="create")
+            except library.exceptions.GenericError as error:
+                if status_of(str(error)) != _UNKNOWN:
+                    raise
+                self._conditional = False
+        return library.put(self._store, self.key(name), data, mode="overwrite")
 
     def _prove(self, name: str, sent: "Sent", tag: str) -> None:
         found = self.head(name)
@@ -227,47 +235,6 @@ class Bucket:
             next(iter(self.list("muniment-probe/")), None)
             self._known = True
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
-        """Turn the client's errors into ours, without what a server or a proxy said at length."""
-        library = _library()
-        try:
-            yield
-        except (MunimentError, FileNotFoundError, FileExistsError):
-            raise
-        except library.exceptions.BaseError as error:
-            raise self.fault(str(error)) from error
-        except OSError as error:
-            raise self.fault("connection lost") from error
-
-    def fault(self, said: str) -> RemoteError:
-        """Return the error for what a client or server said."""
-        url = f"s3://{self.location.bucket}"
-        status = _STATUS.search(said)
-        if "NoSuchBucket" in said:
-            return RemoteError(f"{url} does not exist", code="bucket_missing", hint="make it first")
-        if status and status[1] in _REFUSED:
-            return RemoteError(
-                f"{url} refuses these credentials ({status[1]})", code="store_denied",
-                hint="check the AWS_... variables and the rights that they give",
-            )  # fmt: skip
-        why = f"status {status[1]}" if status else _short(said)
-        return RemoteError(
-            f"{url} can't be used now: {why}",
-            hint="nothing is lost: run the same command again when it can be reached",
-        )
-
-
-def _library() -> Any:
-    try:
-        import obstore
-    except ImportError:
-        raise MissingToolError(
-            "the library for object stores is not installed", code="missing_library",
-            hint="install muniment[s3]",
-        ) from None  # fmt: skip
-    return obstore
-
 
 def _take(source: Iterator[bytes], amount: int) -> bytes:
     held = bytearray()
@@ -285,16 +252,6 @@ def _from(offset: int, stream: Iterable[Any]) -> Iterator[bytes]:
         if offset < len(data):
             yield data[offset:]
         offset = max(0, offset - len(data))
-
-
-def _short(said: str) -> str:
-    """Say in a few words what a client's error means."""
-    low = said.lower()
-    if "timed out" in low or "readtimeout" in low or "connecttimeout" in low:
-        return "it does not answer in time"
-    if "error sending request" in low or "connect" in low:
-        return "no connection"
-    return "the answer was cut short or makes no sense"
 
 
 def _unproven(bucket: Bucket, name: str) -> RemoteError:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DIGEST_LENGTH = 64
 _AWAY_SECONDS = 15.0
+_UPLOAD = "?uploadId="
 
 
 class RemoteAssets:
@@ -41,8 +42,12 @@ class RemoteAssets:
 
     def keep(self, partial: Path, asset: str, size: int) -> None:
         """Upload a file unless the object is there and sound; then it serves as the cached copy."""
-        if not self._holds(asset, partial, size):
-            self.bucket.put(_name(asset), _read(partial), size=size)
+        name = _name(asset)
+        found = self.bucket.head(name)
+        if found is None or not self._sound(found, asset, partial, size):
+            if found is not None:  # Swift would keep the parts of what is only written over
+                self.bucket.delete(name)
+            self.bucket.put(name, _read(partial), size=size)
         self._cache.take(asset, partial)
 
     def file(self, asset: str) -> Path:
@@ -144,20 +149,26 @@ class RemoteAssets:
             *([str(cached)] if cached.exists() else []),
             *([url] if self.bucket.head(name) is not None else []),
             *(f"{url}?versionId={version.id}" for version in self._versions.all(name)),
-            *(f"{url}?uploadId={upload}" for _, upload in self._versions.uploads(name)),
+            *(f"{url}{_UPLOAD}{upload}" for _, upload in self._versions.uploads(name)),
         ]
 
     def stored(self) -> Iterator[Stored]:
-        """Yield every object of the scope."""
+        """Yield every object of the scope, and the uploads that were not finished."""
         for found in self.bucket.list():
             digest = found.name.rpartition("/")[2]
             asset = f"sha256:{digest}"
             named = len(digest) == _DIGEST_LENGTH and found.name == _name(asset)
             yield Stored(found.name, asset if named else None)
+        for key, upload in self._versions.uploads():
+            yield Stored(f"{key.removeprefix(self.bucket.location.prefix)}{_UPLOAD}{upload}", None)
 
     def discard(self, place: str) -> None:
-        """Remove an object."""
-        self.bucket.delete(place)
+        """Remove an object, or the parts of an upload."""
+        name, marked, upload = place.partition(_UPLOAD)
+        if marked:
+            self._versions.abort(self.bucket.key(name), upload)
+        else:
+            self.bucket.delete(name)
 
     def _head(self, asset: str, size: int) -> Object:
         found = self.bucket.head(_name(asset))
@@ -173,10 +184,9 @@ class RemoteAssets:
         with _missing(asset):
             return self._cache.add(asset, self.bucket.chunks(_name(asset)))
 
-    def _holds(self, asset: str, partial: Path, size: int) -> bool:
-        """Tell whether the object is there and sound, by its ETag where that can be known."""
-        found = self.bucket.head(_name(asset))
-        if found is None or found.size != size:
+    def _sound(self, found: Object, asset: str, partial: Path, size: int) -> bool:
+        """Tell whether an object is what it should be, by its ETag where that can be known."""
+        if found.size != size:
             return False
         if found.stamp in self.bucket.tags_of(_read(partial), size):
             return True

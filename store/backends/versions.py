@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from muniment.store.backends.bucket import Bucket
+from muniment.store.backends.client import fault
 from muniment.store.errors import RemoteError
 
 if TYPE_CHECKING:
@@ -86,11 +87,13 @@ class Versions:
         if answer.status_code in _WITHOUT and "NoSuchBucket" not in answer.text:
             return None
         if not answer.is_success:
-            raise self._bucket.fault(f"status code: {answer.status_code} {answer.text}")
+            raise fault(
+                self._bucket.location.bucket, f"status code: {answer.status_code} {answer.text}"
+            )
         try:
             found: Element | None = fromstring(answer.content) if answer.content.strip() else None
         except ParseError:
-            raise self._bucket.fault("it makes no sense") from None
+            raise fault(self._bucket.location.bucket, "it makes no sense") from None
         return found
 
     def _send(self, method: str, key: str, query: dict[str, str]) -> Any:
@@ -102,7 +105,7 @@ class Versions:
                 answer = httpx.request(method, url, headers=headers, timeout=_SECONDS)
             except httpx.HTTPError as error:
                 if attempt == _TRIES - 1:
-                    raise self._bucket.fault(type(error).__name__) from error
+                    raise fault(self._bucket.location.bucket, type(error).__name__) from error
             else:
                 busy = answer.status_code in {500, 502, 503, 504, 429}
                 if not busy or attempt == _TRIES - 1:

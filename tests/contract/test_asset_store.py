@@ -1,15 +1,22 @@
-"""What every asset store does, wherever the bytes lie: local files, rclone's S3 server, a double
-that keeps versions, and any server that MUNIMENT_TEST_S3 names."""
+"""What every asset store does, wherever the bytes lie: local files, rclone's S3 server, Swift's,
+a double that keeps versions, and any server that MUNIMENT_TEST_S3 names."""
 
 import hashlib
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from support.s3_servers import Server, double_server, external_server, rclone_server
+from support.s3_servers import (
+    VERSIONED,
+    Server,
+    double_server,
+    external_server,
+    rclone_server,
+)
 
 from muniment.store.asset_places import Elsewhere, Place, assets_of
 from muniment.store.assets import take_stream
@@ -19,7 +26,11 @@ from muniment.store.local_assets import LocalAssets
 from muniment.store.ports import AssetStore
 from muniment.store.seals import Seals
 
-ENGINES = ["local", "rclone", "double", "external"]
+ENGINES = [
+    "local", "rclone", "double", "external",
+    pytest.param("swift", marks=pytest.mark.services),
+    pytest.param("swift-versions", marks=pytest.mark.services),
+]  # fmt: skip
 LARGE = os.urandom(200_000)
 PARTS = os.urandom(1 << 20) * 17 + b"end"  # three parts of an upload
 
@@ -36,8 +47,11 @@ def server(
     elif request.param == "double":
         with double_server() as running:
             yield running
-    else:
+    elif request.param == "external":
         yield external_server()
+    else:
+        running = request.getfixturevalue("swift")
+        yield running if request.param == "swift" else replace(running, bucket=VERSIONED)
 
 
 @pytest.fixture
@@ -192,6 +206,30 @@ def test_what_is_no_asset_is_found_and_can_be_discarded(store: AssetStore, root:
     store.discard(stray.place)
 
     assert [one.asset for one in store.stored()] == [asset]
+
+
+def test_the_parts_of_an_upload_that_nobody_finished_are_named_and_can_be_discarded(
+    store: AssetStore, root: Root, server: Server | None
+) -> None:
+    asset = kept(store, root, LARGE)
+    if server is None:
+        return  # a file is written under another name, which `verify` lists as left over
+    begin_upload(store, "ab/unfinished")
+
+    (parts,) = [one for one in store.stored() if one.asset != asset]
+    assert parts.place.startswith("ab/unfinished?uploadId=")
+    store.discard(parts.place)
+
+    assert [one.asset for one in store.stored()] == [asset]
+
+
+def begin_upload(store: AssetStore, name: str) -> None:
+    from muniment.store.backends.s3_assets import RemoteAssets
+    from muniment.store.backends.versions import Versions
+
+    assert isinstance(store, RemoteAssets)
+    begun = Versions(store.bucket)._send("POST", store.bucket.key(name), {"uploads": ""})
+    assert begun.status_code == 200, begun.text
 
 
 def test_a_lent_file_stays_while_its_folder_does(store: AssetStore, root: Root) -> None:

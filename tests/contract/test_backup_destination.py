@@ -1,15 +1,22 @@
-"""What every place for backups does, wherever it lies: a folder, rclone's S3 server, a double that
-keeps versions, and any server that MUNIMENT_TEST_S3 names."""
+"""What every place for backups does, wherever it lies: a folder, rclone's S3 server, Swift's, a
+double that keeps versions, and any server that MUNIMENT_TEST_S3 names."""
 
 import os
 import secrets
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.backups import filled
-from support.s3_servers import Server, double_server, external_server, rclone_server
+from support.s3_servers import (
+    VERSIONED,
+    Server,
+    double_server,
+    external_server,
+    rclone_server,
+)
 
 from muniment.store.backup.cipher import Secret
 from muniment.store.backup.create import create
@@ -22,7 +29,11 @@ from muniment.store.layout import Root
 from muniment.store.ports import Destination
 from muniment.store.times import now
 
-ENGINES = ["folder", "rclone", "double", "external"]
+ENGINES = [
+    "folder", "rclone", "double", "external",
+    pytest.param("swift", marks=pytest.mark.services),
+    pytest.param("swift-versions", marks=pytest.mark.services),
+]  # fmt: skip
 LARGE = os.urandom(1 << 20) * 17 + b"end"
 
 
@@ -38,8 +49,11 @@ def server(
     elif request.param == "double":
         with double_server() as running:
             yield running
-    else:
+    elif request.param == "external":
         yield external_server()
+    else:
+        running = request.getfixturevalue("swift")
+        yield running if request.param == "swift" else replace(running, bucket=VERSIONED)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from support.service_ray import RayNodes, ray_cluster
+from support.service_ray import RayNodes
 
 from muniment.adapters.models.settings import ModelSettings
 from muniment.adapters.ports import Derived, Draft, Limits, Outcome, ReaderSpec, Source
@@ -16,8 +16,6 @@ from muniment.pipeline.cluster.executor import RayExecutor
 from muniment.pipeline.cluster.settings import ClusterSettings
 from muniment.pipeline.executor import InProcess, Pool
 from muniment.pipeline.tasks import Executor, ReaderSetup, Task, TaskResult
-
-__all__ = ["ray_cluster"]
 
 SUPPORT = Path(__file__).parent.parent / "support"
 MOST_AHEAD = 128
@@ -292,7 +290,7 @@ class TestElsewhere:
     def test_two_tasks_are_read_at_once(self, executor: Executor, task: Tasks) -> None:
         list(executor.run([task("Good") for _ in range(8)]))  # so that everything is started
 
-        results = list(executor.run([task("Sleeping", b"2"), task("Sleeping", b"2")]))
+        results = list(executor.run([task("Sleeping", b"4"), task("Sleeping", b"4")]))
 
         (first, second) = (tuple(map(float, texts(result))) for result in results)
         assert max(first[0], second[0]) < min(first[1], second[1])

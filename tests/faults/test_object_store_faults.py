@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -11,14 +12,16 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from support.cli import invoke
+from support.cli import SCRIPT, invoke
 from support.s3_double import Handler
 from support.s3_servers import Server, double_server, free_port, rclone_server
 
 from muniment.store import manifest
-from muniment.store.asset_places import Location, Place
+from muniment.store.asset_places import Location, Place, place_of
 from muniment.store.assets import take_stream
 from muniment.store.backends import bucket as bucket_module
+from muniment.store.backends.claims import claim
+from muniment.store.backends.probe import probe
 from muniment.store.backup.repository import destination
 from muniment.store.errors import DamageError, LockedError, RemoteError
 from muniment.store.layout import Root, Scope
@@ -276,6 +279,74 @@ def test_an_upload_of_a_killed_server_leaves_no_object(
             assert len(list(ledger.assets.store.stored())) == 1
             asset = keep(ledger, large)
             ledger.assets.store.check(asset, len(large))
+
+
+def test_a_process_killed_in_mid_upload_has_acknowledged_nothing_and_the_next_run_completes(
+    server: Server, root: Root, tmp_path: Path
+) -> None:
+    large = tmp_path / "letters.txt"
+    large.write_text("A long letter, and then another one.\n" * 700_000)  # four parts
+    run = ("--root", str(root.path), "--json")
+    arrived = threading.Event()
+
+    def hold_the_third(handler: Handler) -> bool:
+        if handler.query.get("partNumber") == "3":
+            arrived.set()
+            time.sleep(1)
+        return False
+
+    assert server.held is not None
+    server.held.faults.append(hold_the_third)
+    with begin(*run, "ingest", str(large), "--until", "register") as running:
+        assert arrived.wait(120)
+        running.kill()
+        running.wait()
+    server.held.faults.clear()
+
+    with Ledger.create(root, Scope()) as ledger:
+        assert list(ledger.database.execute("SELECT 1 FROM asset")) == []
+        assert [one.asset for one in ledger.assets.store.stored()] == [None]
+    (found,) = [one for one in invoke(*run, "verify").json["findings"] if one["code"] == "orphan"]
+    assert "?uploadId=" in found["ref"]
+    assert not found["damage"]
+
+    assert invoke(*run, "ingest", large, "--until", "register").json["failed"] == []
+    done = invoke(*run, "verify", "--repair").json["repairs"]["done"]
+    assert done["orphan_removed"] == 1
+    said = invoke(*run, "verify").json
+    assert said["findings"] == []
+    assert server.held.uploads == {}
+
+
+def begin(*arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [str(SCRIPT), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def test_a_server_that_knows_no_conditions_is_asked_without_them(
+    server: Server, root: Root
+) -> None:
+    def refuse(handler: Handler) -> bool:
+        if handler.command == "PUT" and "if-none-match" in handler.headers:
+            handler.say(501, handler.error("NotImplemented"))
+            return True
+        return False
+
+    assert server.held is not None
+    server.held.faults.append(refuse)
+    bucket = server.objects("names")
+
+    bucket.put("one", [b"first"], create=True)
+    with pytest.raises(FileExistsError):
+        bucket.put("one", [b"second"], create=True)
+    assert b"".join(bucket.chunks("one")) == b"first"
+    assert not bucket.refuses_second("one", b"third")
+    place = place_of(root)
+    assert place is not None
+    claim(place)
+    details = [finding.detail for finding in probe(place)]
+    assert any("no conditional writes" in detail for detail in details)
 
 
 def test_what_a_killed_process_uploaded_is_a_stray_and_goes(

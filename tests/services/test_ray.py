@@ -16,6 +16,7 @@ import pytest
 from support.cli import SCRIPT, Answer, execute
 from support.contents import contents_of
 from support.lost_calls import dies_until
+from support.s3_servers import Server
 from support.service_ray import RayNodes
 
 from muniment.pipeline.cluster import node
@@ -137,10 +138,12 @@ def test_a_node_that_is_killed_in_mid_run_costs_nothing_and_doubles_nothing(
 def test_an_interrupt_ends_what_runs_on_the_nodes_and_the_next_run_finishes(
     local: Place, place: Place, inputs: Path, ray_cluster: RayNodes
 ) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background
+    wait_for(lambda: not readers_of(ray_cluster), 60)
     running = place.begin("ingest", inputs, "--until", "observe", "--engine", "ray")
-    wait_for(lambda: place.rows(HEAVY) and place.rows(HEAVY)[0][0])
+    wait_for(lambda: readers_of(ray_cluster))
     running.send_signal(signal.SIGINT)
-    running.communicate(timeout=120)
+    running.communicate(timeout=900)
 
     assert running.returncode == 130
     wait_for(lambda: not readers_of(ray_cluster), 60)
@@ -177,6 +180,44 @@ def vectors(place: Place) -> np.ndarray:
     finally:
         index.close()
     return rows[np.lexsort(np.round(rows, 2).T)]
+
+
+def test_nodes_read_from_the_object_store_what_the_driver_has_no_key_for(
+    place: Place, tmp_path: Path, ray_cluster: RayNodes, object_store: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    pictures = tmp_path / "pictures"
+    noisy(pictures, 3)
+    here = Place(tmp_path / "here", ray_cluster.address)
+    assert here.run("ingest", pictures, "--until", "observe").code == 0
+    for name, value in object_store.environment().items():
+        monkeypatch.setenv(name, value)
+        place.environment[name] = value
+    assert place.run("init", "--assets", object_store.url("library")).code == 0
+    assert place.run("ingest", pictures, "--until", "register").code == 0
+    for copy in Root(place.root).scope(SCOPE).cache.iterdir():
+        copy.unlink()
+    place.environment["AWS_SECRET_ACCESS_KEY"] = "none of the server's"
+
+    said = place.run("--json", "observe", "--engine", "ray")
+
+    assert said.code == 0, said.err
+    assert said.json["failed"] == []
+    assert place.rows(HEAVY) == [(3,)]
+    assert place.contents() == here.contents()
+
+
+def noisy(folder: Path, count: int) -> None:
+    """Write pictures that are too large for the ledger, each with a line to read."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    folder.mkdir()
+    font = ImageFont.load_default(40)
+    for number in range(count):
+        page = Image.effect_noise((640, 480), 60).convert("RGB")
+        page.paste("white", (0, 0, 640, 120))
+        ImageDraw.Draw(page).text((20, 30), f"Plate {number} of the herbarium", "black", font)
+        page.save(folder / f"plate-{number}.png")
 
 
 def test_doctor_asks_every_node_what_it_is_made_of(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""S3-compatible servers for tests: rclone's, the double, and one that runs already."""
+"""S3-compatible servers for tests: rclone's, Swift's, the double, and one that runs already."""
 
 import os
 import shutil
@@ -21,6 +21,10 @@ from muniment.store.asset_places import Location
 from muniment.store.backends.bucket import Bucket
 
 _START_SECONDS = 30
+_SWIFT = Path(__file__).with_name("swift_program.py")
+_SWIFT_SECONDS = 600
+SWIFT_KEY, SWIFT_SECRET = "test:tester", "testing"
+VERSIONED = "versioned"  # the bucket of Swift that keeps versions
 EXTERNAL = "MUNIMENT_TEST_S3"  # the address of a server; the AWS_… variables open it
 EXTERNAL_BUCKET = "MUNIMENT_TEST_S3_BUCKET"
 
@@ -95,6 +99,46 @@ def double_server(**how: bool) -> Iterator[Server]:
         yield Server(endpoint, held=held)
 
 
+@contextmanager
+def swift_server(folder: Path) -> Iterator[Server]:
+    """Run OpenStack Swift, of Debian's packages, with a bucket and one that keeps versions."""
+    pytest.importorskip("obstore", reason="obstore is not installed: muniment[s3]")
+    python = _python_of_swift()
+    address = f"http://127.0.0.1:{free_port()}"
+    command = [python, str(_SWIFT), str(folder), address.rpartition(":")[2]]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        _await(f"{address}/info", seconds=_SWIFT_SECONDS)
+        for bucket, headers in (("bucket", {}), (VERSIONED, {"x-versions-enabled": "true"})):
+            _make_container(address, bucket, headers)
+        yield Server(address, key=SWIFT_KEY, secret=SWIFT_SECRET)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+
+def _python_of_swift() -> str:
+    """Return the Python that Debian's packages are for, or skip."""
+    program = shutil.which("swift-proxy-server")
+    if program is None:
+        pytest.skip("Swift is not installed: make test-services, as root on Debian")
+    return Path(program).read_text().partition("\n")[0].removeprefix("#!").strip()
+
+
+def _make_container(address: str, bucket: str, headers: dict[str, str]) -> None:
+    """Make a bucket by Swift's own protocol, which also switches versions on."""
+    user = {"x-auth-user": SWIFT_KEY, "x-auth-key": SWIFT_SECRET}
+    with urllib.request.urlopen(
+        urllib.request.Request(f"{address}/auth/v1.0", headers=user)
+    ) as said:
+        place, token = said.headers["x-storage-url"], said.headers["x-auth-token"]
+    asked = urllib.request.Request(
+        f"{place}/{bucket}", headers={"x-auth-token": token, **headers}, method="PUT"
+    )
+    urllib.request.urlopen(asked).close()
+
+
 def external_server() -> Server:
     """Return the server that the environment names, or skip."""
     pytest.importorskip("obstore", reason="obstore is not installed: muniment[s3]")
@@ -107,8 +151,8 @@ def external_server() -> Server:
     )  # fmt: skip
 
 
-def _await(address: str) -> None:
-    deadline = time.monotonic() + _START_SECONDS
+def _await(address: str, seconds: float = _START_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
     while True:
         try:
             urllib.request.urlopen(address, timeout=1).close()

@@ -4,12 +4,11 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import pytest
 from support.services import library
 
 SUPPORT = Path(__file__).parent
@@ -21,7 +20,10 @@ PATIENCE = {
     "RAY_health_check_timeout_ms": "60000",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-START_SECONDS = 300
+# A node that was not there after so long has given up: it waits no more than 15 seconds for the
+# processes that it starts itself, and is started again here.
+START_SECONDS = 90
+STARTS = 4
 STORE_BYTES = 100_000_000
 NODE_CPUS = 2
 
@@ -35,17 +37,25 @@ class RayNodes:
 
     def add(self, **more: Any) -> Any:
         """Start a node with two cores, or other resources, and return it once it is counted."""
-        chosen = {"num_cpus": NODE_CPUS, **_node_arguments(), **more}
-        return self._cluster.add_node(**chosen)
+        return _started(
+            lambda: self._cluster.add_node(**{"num_cpus": NODE_CPUS, **_node_arguments(), **more})
+        )
 
     def kill(self, node: Any) -> None:
         """Kill a node with its processes, as a power cut would."""
         self._cluster.remove_node(node, allow_graceful=False)
 
 
+def _started(start: Callable[[], Any]) -> Any:
+    for _ in range(STARTS - 1):
+        with contextlib.suppress(Exception):  # Ray raises no other when a node does not come up
+            return start()
+    return start()
+
+
 @contextlib.contextmanager
-def cluster(nodes: int = 1) -> Iterator[RayNodes]:
-    """Run a cluster; its processes see the readers of the tests."""
+def cluster(nodes: int = 1, environment: Mapping[str, str] | None = None) -> Iterator[RayNodes]:
+    """Run a cluster; its processes see the readers of the tests, and more of an environment."""
     os.environ.update(PATIENCE)
     library("ray")
     from ray._private import services
@@ -58,19 +68,12 @@ def cluster(nodes: int = 1) -> Iterator[RayNodes]:
     slow = patch.object(services, "get_node", _patient(services.get_node))
     slow.start()
     try:
-        made = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "gcs_server_port": _free_port(),
-                "num_cpus": 0,
-                "include_dashboard": False,
-                **_node_arguments(),
-            },
-        )  # fmt: skip
+        made = _started(lambda: Cluster(initialize_head=True, head_node_args=_head_arguments()))
         try:
             running = RayNodes(made)
-            for _ in range(nodes):
-                running.add()
+            with patch.dict(os.environ, environment or {}):
+                for _ in range(nodes):
+                    running.add()
             yield running
         finally:
             made.shutdown()
@@ -80,6 +83,11 @@ def cluster(nodes: int = 1) -> Iterator[RayNodes]:
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = path
+
+
+def _head_arguments() -> dict[str, Any]:
+    own = {"gcs_server_port": _free_port(), "num_cpus": 0, "include_dashboard": False}
+    return {**own, **_node_arguments()}
 
 
 def _node_arguments() -> dict[str, int]:
@@ -115,10 +123,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@pytest.fixture(scope="session")
-def ray_cluster() -> Iterator[RayNodes]:
-    """Return a running cluster of one head and two nodes with two cores each."""
-    with cluster(nodes=2) as running:
-        yield running

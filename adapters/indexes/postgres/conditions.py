@@ -2,12 +2,8 @@
 
 from typing import Any
 
-from muniment.store.index.documents import Filters
+from muniment.store.index.documents import FILTER_COLUMNS, Filters
 
-_SETS = {
-    "kinds": "kind", "families": "family", "origins": "origin", "roles": "role",
-    "sources": "source", "sessions": "session", "assets": "asset", "groups": "grp", "refs": "ref",
-}  # fmt: skip
 _BOUNDS = {
     "since": "d.instant >= :since",
     "until": "d.instant < :until",
@@ -23,7 +19,7 @@ def conditions(filters: Filters | None) -> tuple[str, dict[str, Any]]:
         return "", {}
     parts: list[str] = []
     values: dict[str, Any] = {}
-    for name, column in _SETS.items():
+    for name, column in FILTER_COLUMNS.items():
         wanted = getattr(filters, name)
         if wanted:
             parts.append(f"d.{column} = ANY(CAST(:{name} AS text[]))")

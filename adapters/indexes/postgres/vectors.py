@@ -17,6 +17,7 @@ from muniment.adapters.indexes.postgres.tables import (
     vector_tables,
 )
 from muniment.store.ids import digest
+from muniment.store.index.match import COSINE_STEPS, EXACT_ROWS
 from muniment.store.index.told import unit_rows
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
-EXACT_ROWS = 20_000
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 400, 1_000
 _CANDIDATES_EACH = 2
 _BLOCK = 4_096
@@ -38,7 +38,7 @@ _BUILD_MEMORY = "1GB"
 # Of unit vectors the negative inner product is the negative cosine. The graph goes by float16 on
 # both sides; what is returned is scored with the query as it is, as in the other engine.
 _NEAR = "v.vec <#> CAST(CAST(:query AS text) AS halfvec)"
-_EXACT = "CAST(vec AS vector) <#> CAST(CAST(:query AS text) AS vector)"
+_STEPS = f"round((CAST(vec AS vector) <#> CAST(CAST(:query AS text) AS vector)) * {COSINE_STEPS})"
 _INDEXED = (
     "SELECT EXISTS (SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
     " JOIN pg_am a ON a.oid = c.relam WHERE i.indrelid = CAST(:name AS regclass)"
@@ -91,12 +91,12 @@ class PostgresVectors:
         if self._are_few(where, values):
             rows = self._db.run(
                 f"WITH allowed AS MATERIALIZED ({self._allowed(where)})"
-                f" SELECT doc, {_EXACT} AS far FROM allowed ORDER BY far, doc LIMIT :k",
+                f" SELECT doc, {_STEPS} AS far FROM allowed ORDER BY far, doc LIMIT :k",
                 query=str(query.tolist()), k=k, **values,
             )  # fmt: skip
         else:
             rows = self._by_graph(str(query.tolist()), k, where, values)
-        return [(doc, -float(far)) for doc, far in rows]
+        return [(doc, -float(far) / COSINE_STEPS) for doc, far in rows]
 
     def _by_graph(self, query: str, k: int, where: str, values: dict[str, Any]) -> list[list[Any]]:
         wanted = min(max(_LEAST_CANDIDATES, _CANDIDATES_EACH * k), _MOST_CANDIDATES)
@@ -105,7 +105,7 @@ class PostgresVectors:
             self._db.run("SET LOCAL hnsw.iterative_scan = relaxed_order")
             self._db.run("SET LOCAL enable_seqscan = off")
             return self._db.run(
-                f"SELECT doc, {_EXACT} AS far FROM ("
+                f"SELECT doc, {_STEPS} AS far FROM ("
                 f"{self._allowed(where)} ORDER BY {_NEAR} LIMIT {wanted}) AS near"
                 " ORDER BY far, doc LIMIT :k",
                 query=query, k=k, **values,
