@@ -1,32 +1,26 @@
 """What a person or a program sees: the one answer on stdout, everything else on stderr."""
 
 import json
+import re
 import sys
-import unicodedata
 from typing import IO, Any
 
-# What may act on a terminal or reorder a line: C0, C1, and the bidirectional controls.
-_SAFE = {"\n", "\t"}
-_BIDI = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c")
+# What may act on a terminal or reorder a line: C0, C1, line separators, lone surrogates, and the
+# bidirectional controls.
+_ACTING = r"\x7f-\x9f\u2028\u2029\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_IN_A_LINE = re.compile(rf"[\x00-\x1f{_ACTING}]")
+_IN_A_TEXT = re.compile(rf"[\x00-\x08\x0b-\x1f{_ACTING}]")
 
 
 def printable(text: str, *, one_line: bool = False) -> str:
     """Neutralise control characters and terminal escapes of text from outside."""
-    return "".join(
-        char if _is_harmless(char, one_line=one_line) else _escaped(char) for char in text
-    )
+    if text.isprintable():  # nearly all is, and that is soon told
+        return text
+    return (_IN_A_LINE if one_line else _IN_A_TEXT).sub(_escaped, text)
 
 
-def _is_harmless(char: str, *, one_line: bool) -> bool:
-    if char in _SAFE:
-        return not one_line
-    if char in _BIDI:
-        return False
-    return unicodedata.category(char) not in {"Cc", "Cs", "Zl", "Zp"}
-
-
-def _escaped(char: str) -> str:
-    point = ord(char)
+def _escaped(found: re.Match[str]) -> str:
+    point = ord(found[0])
     return f"\\x{point:02x}" if point <= 0xFF else f"\\u{point:04x}"  # noqa: PLR2004 (a byte)
 
 

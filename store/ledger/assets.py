@@ -152,9 +152,11 @@ class Assets:
         row = self._database.execute("SELECT seq FROM asset WHERE id = ?", (asset,)).fetchone()
         return None if row is None else int(row[0])
 
-    def families(self) -> list[str]:
-        """Return the families that assets were sniffed as."""
-        rows = self._database.execute("SELECT DISTINCT family FROM asset_type ORDER BY family")
+    def families(self, after: int = 0) -> list[str]:
+        """Return the families that assets were sniffed as, past the number of a sniffing."""
+        rows = self._database.execute(
+            "SELECT DISTINCT family FROM asset_type WHERE seq > ? ORDER BY family", (after,)
+        )
         return [row[0] for row in rows]
 
     def newest_type(self) -> int:

@@ -1,6 +1,8 @@
 """Pages of what a scope holds, newest first: each begins where the one before it ended."""
 
+import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apsw
@@ -10,7 +12,6 @@ from muniment.store.rows import AssetRow
 
 _LAST = "9999-99"
 _MONTH = len("2026-03")
-_WINDOW = 2_000
 
 _AFTER_ALL = "\U0010ffff"
 _LABELLED = {
@@ -40,37 +41,34 @@ class Browsing:
 
     def assets(self, family: str | None, before: int | None, limit: int) -> list[AssetRow]:
         """Return assets that were seen by themselves or taken out of others, below a number."""
-        # The next few thousand hold a page of any kind that is common; a rare one is soon sorted.
-        near = self._assets(family, before, limit, window=_WINDOW)
-        if len(near) == limit:
-            return near
-        return self._assets(family, before, limit, window=None)
-
-    def _assets(
-        self, family: str | None, before: int | None, limit: int, *, window: int | None
-    ) -> list[AssetRow]:
-        below = _before(before)
-        last = self._database.execute("SELECT max(seq) FROM asset").fetchone()
-        top = min(below, int(str(last[0] or 0)) + 1) if last else 0
+        # The index over the types goes down by asset, so that a page is walked to, never sorted.
         rows = self._database.execute(
-            f"{ASSET_ROWS} WHERE EXISTS (SELECT 1 FROM sighting WHERE asset = a.seq) "
-            "AND (?1 IS NULL OR a.family = ?1) AND a.seq < ?2 AND a.seq >= ?3 "
-            "ORDER BY a.seq DESC LIMIT ?4",
-            (family, top, 0 if window is None else top - window, limit),
+            "SELECT t.asset FROM asset_type t WHERE (?1 IS NULL OR t.family = ?1) AND t.asset < ?2 "
+            "AND EXISTS (SELECT 1 FROM asset_now n WHERE n.seq = t.asset AND n.type_seq = t.seq) "
+            "AND EXISTS (SELECT 1 FROM sighting s WHERE s.asset = t.asset) "
+            "ORDER BY t.asset DESC LIMIT ?3",
+            (family, _before(before), limit),
         )
-        return [asset_row(row) for row in rows]
+        numbers = [int(str(number)) for (number,) in rows]
+        found = self._rows(numbers)
+        return [found[number] for number in numbers]
 
     def timeline(self, before: tuple[str, int] | None, limit: int) -> list[Dated]:
         """Return assets by time of capture, those before a time and number, newest first."""
         place = (_LAST, 0) if before is None else before
-        found: list[Dated] = []
-        for sort, number in self._captured(place):
-            row = self._database.execute(f"{ASSET_ROWS} WHERE a.seq = ?", (number,)).fetchone()
-            if row is not None:
-                found.append(Dated(sort, asset_row(row)))
-            if len(found) == limit:
-                break
-        return found
+        dated: list[Dated] = []
+        captured = self._captured(place)
+        # A time may be that of an asset which is hidden, so that a page takes more than one look.
+        while len(dated) < limit and (near := list(islice(captured, limit - len(dated)))):
+            found = self._rows([number for _, number in near])
+            dated += [Dated(sort, found[number]) for sort, number in near if number in found]
+        return dated
+
+    def _rows(self, numbers: list[int]) -> dict[int, AssetRow]:
+        rows = self._database.execute(
+            f"{ASSET_ROWS} WHERE a.seq IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
+        )
+        return {row.seq: row for row in map(asset_row, rows)}
 
     def months(self, most: int = 600) -> list[str]:
         """Return the months that something was captured in, newest first."""
@@ -85,11 +83,6 @@ class Browsing:
             place = str(row[0])[:_MONTH]
             found.append(place)
         return found
-
-    def families(self) -> list[str]:
-        """Return the families that assets were sniffed as."""
-        rows = self._database.execute("SELECT DISTINCT family FROM asset_type ORDER BY family")
-        return [str(family) for (family,) in rows]
 
     def episodes(self, before: int | None, limit: int) -> list[dict[str, Any]]:
         """Return open episodes below a number, the last made first."""

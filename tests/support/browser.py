@@ -43,7 +43,8 @@ def _axe() -> str:
 class Browser:
     """One page of one browser; everything it complains of or asks for is kept."""
 
-    def __init__(self, commands: int, answers: int) -> None:
+    def __init__(self, commands: int, answers: int, pid: int) -> None:
+        self.pid = pid
         self._commands = commands
         self._answers = answers
         self._buffer = b""
@@ -121,8 +122,17 @@ class Browser:
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])  # fmt: skip
 
+    def speak(self, languages: str) -> None:
+        """Ask for pages in languages, the best first."""
+        self.call("Network.setUserAgentOverride", acceptLanguage=languages,
+                  userAgent=self.evaluate("navigator.userAgent"))  # fmt: skip
+
     def painted(self) -> None:
-        """Wait until what the page is now has been painted, its pictures with it."""
+        """Wait until what the page is now has been painted, its pictures in sight with it."""
+        self.wait_for(
+            "[...document.images].every("
+            "i => i.complete || i.getBoundingClientRect().top > innerHeight)"
+        )
         self.evaluate(
             "Promise.all([...document.images].filter(i => i.complete && i.naturalWidth)"
             ".map(i => { i.decoding = 'sync'; return i.decode().catch(() => null) }))"
@@ -206,7 +216,7 @@ def browsing(profile: Path) -> Iterator[Browser]:
     os.close(from_us[0])
     os.close(to_us[1])
     try:
-        yield Browser(from_us[1], to_us[0])
+        yield Browser(from_us[1], to_us[0], process.pid)
     finally:
         os.close(from_us[1])
         os.close(to_us[0])

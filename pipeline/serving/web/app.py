@@ -1,26 +1,28 @@
 """The routes of the evidence browser, each over a warm store; no page runs a script."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from muniment.pipeline.memory.review import approve, by_id, reject
+from muniment.pipeline.recall.packing import LEXICAL_ONLY
+from muniment.pipeline.recalling import request_of
 from muniment.pipeline.serving.web import browsing, entities, episodes, memory, sessions
 from muniment.pipeline.serving.web.guard import Guard, Keys
 from muniment.pipeline.serving.web.icon import ICON
-from muniment.pipeline.serving.web.layout import SHEET, main, page, search_box
+from muniment.pipeline.serving.web.layout import END, begin, main, page, search_box
 from muniment.pipeline.serving.web.links import Linked, to
 from muniment.pipeline.serving.web.media import Gallery
-from muniment.pipeline.serving.web.status import status_page
+from muniment.pipeline.serving.web.status import status_of
 from muniment.pipeline.serving.web.why import why
 from muniment.pipeline.view.exhibits import exhibits_of
-from muniment.pipeline.view.markup import join, tag
+from muniment.pipeline.view.markup import Markup, tag
 from muniment.pipeline.view.pack_page import pack_body
 from muniment.pipeline.view.words import Words, language_of
 from muniment.store.errors import ExitCode, MunimentError
@@ -52,6 +54,7 @@ class Web:
         self._warm = warm
         self._keys = keys
         self._gallery = Gallery(warm)
+        self._families = browsing.Families()
 
     def routes(self) -> list[Route]:
         """Return every address that is answered."""
@@ -64,7 +67,8 @@ class Web:
                 ledger, words, browsing.place_of(_query(request, "before")),
                 _query(request, "month")))),
             Route("/assets", pages(lambda ledger, words, request: browsing.assets(
-                ledger, words, _query(request, "family"), _number(request, "before")))),
+                ledger, words, self._families.of(ledger), _query(request, "family"),
+                _number(request, "before")))),
             Route("/asset/{id}", pages(lambda ledger, words, request: browsing.asset(
                 ledger, words, _asset(request), _number(request, "after") or 0))),
             Route("/observation/{id}", pages(lambda ledger, words, request: browsing.observation(
@@ -99,7 +103,6 @@ class Web:
             Route("/wave/{id}", lambda request: gallery.wave(_asset(request))),
             Route("/picture/{id}", lambda request: gallery.picture(_id(request))),
             Route("/clip/{id}", lambda request: gallery.clip(_id(request))),
-            Route("/style.css", lambda _request: Response(SHEET, media_type="text/css")),
             Route("/icon.png", lambda _request: Response(ICON, media_type="image/png")),
         ]  # fmt: skip
 
@@ -114,13 +117,19 @@ class Web:
         if not query:
             content = main(words("search"), search_box(words))
             return HTMLResponse(page(words("search"), words, content, here="search"))
+        request_of(query, _filters(request))  # what can't be asked is told before a page begins
+        reasons = tag("a", {"href": to("why", q=query)}, words("why_all"))
+        box = tag("header", None, search_box(words, query), reasons)
+        begun = begin(query, words, here="search") + box
+        return _in_parts(begun, words, lambda: self._answer(request, query, words))
+
+    def _answer(self, request: "Request", query: str, words: Words) -> Markup:
         with self._warm.reading() as opened:
             pack, _markdown = opened.recall(_asked(request, query, opened))
             exhibits = exhibits_of(opened.ledger, pack["citations"])
-        reasons = tag("a", {"href": to("why", q=query)}, words("why_all"))
-        box = tag("header", None, search_box(words, query), reasons)
-        body = pack_body(pack, exhibits, Linked(), words)
-        return HTMLResponse(page(query, words, box, body, here="search"))
+        # What a command would be told to add is no help on a page.
+        notes = [words("by_words") if one == LEXICAL_ONLY else one for one in pack["warnings"]]
+        return pack_body({**pack, "warnings": notes}, exhibits, Linked(), words)
 
     def why(self, request: "Request") -> Response:
         """Tell what every signal found of a question."""
@@ -131,7 +140,9 @@ class Web:
 
     def status(self, request: "Request") -> Response:
         """Tell what the store holds and how it is."""
-        return HTMLResponse(status_page(self._warm.workspace, _words(request)))
+        words = _words(request)
+        begun = begin(words("status"), words, here="status")
+        return _in_parts(begun, words, lambda: status_of(self._warm.workspace, words))
 
     async def decide(self, request: "Request") -> Response:
         """Approve or reject one candidate, as a form of ours asks; then show what is left."""
@@ -175,14 +186,32 @@ def build(warm: "Warm", token: str, port: int) -> Guard:
     return Guard(app, keys, [f"{host}:{port}" for host in HOSTS])
 
 
+def _in_parts(begun: str, words: Words, write: "Callable[[], Markup]") -> Response:
+    """Answer with the frame of a page, to be seen at once, then with what is yet to be found."""
+
+    def parts() -> Iterator[str]:
+        yield begun
+        try:
+            rest = write()
+        except MunimentError as error:
+            rest = _trouble(error, words)
+        yield rest + END
+
+    return StreamingResponse(parts(), media_type="text/html")
+
+
 def _told(request: "Request", error: Exception) -> Response:
     """Show one of our errors as a page: what is wrong, and what to do next."""
     assert isinstance(error, MunimentError)
     words = _words(request)
-    hint = tag("p", {"class": "soft"}, error.hint) if error.hint else None
-    content = main(words("error"), join(tag("p", None, error.message), hint))
+    content = _trouble(error, words)
     status = _STATUS.get(error.exit_code, _UNREADABLE)
     return HTMLResponse(page(words("error"), words, content), status_code=status)
+
+
+def _trouble(error: MunimentError, words: Words) -> Markup:
+    hint = tag("p", {"class": "soft"}, error.hint) if error.hint else None
+    return main(words("error"), tag("p", None, error.message), hint)
 
 
 def _refused(request: "Request", error: Exception) -> Response:
@@ -207,11 +236,14 @@ def _words(request: "Request") -> Words:
 
 def _asked(request: "Request", query: str, opened: "Reading") -> "Asked":
     """Read a question with the filters of its address."""
+    return opened.request(query, {**_filters(request), "semantic": opened.embedder is not None})
+
+
+def _filters(request: "Request") -> dict[str, Any]:
     asked: dict[str, Any] = {name: _query(request, name) for name in _FILTERS}
     for name in ("kind", "media"):
         asked[name] = request.query_params.getlist(name)
-    asked["semantic"] = opened.embedder is not None
-    return opened.request(query, asked)
+    return asked
 
 
 def _id(request: "Request") -> str:

@@ -81,10 +81,29 @@ def _months(months: list[str], chosen: str | None, words: Words) -> Markup | Non
     )  # fmt: skip
 
 
-def assets(ledger: "Ledger", words: Words, family: str | None, before: int | None) -> str:
+class Families:
+    """The families of a scope's assets, read on as more are sniffed: a scan is too much a page."""
+
+    def __init__(self) -> None:
+        self._read: tuple[int, int, frozenset[str]] = (0, 0, frozenset())
+
+    def of(self, ledger: "Ledger") -> list[str]:
+        """Return them in order. A ledger that was restored or lost rows is read from the start."""
+        inode, newest, known = self._read
+        now = (ledger.paths.ledger.stat().st_ino, ledger.assets.newest_type())
+        if now[0] != inode or now[1] < newest:
+            newest, known = 0, frozenset()
+        if now[1] > newest:
+            known |= frozenset(ledger.assets.families(newest))
+        self._read = (*now, known)
+        return sorted(known)
+
+
+def assets(
+    ledger: "Ledger", words: Words, families: list[str], family: str | None, before: int | None
+) -> str:
     """Return a page of assets of a kind, the last ones first."""
-    browsing = Browsing(ledger.database)
-    found = browsing.assets(family, before, PAGE)
+    found = Browsing(ledger.database).assets(family, before, PAGE)
     kinds = [
         tag(
             "a",
@@ -92,9 +111,12 @@ def assets(ledger: "Ledger", words: Words, family: str | None, before: int | Non
              "aria-current": "page" if one == family else None},
             words(one),
         )
-        for one in browsing.families()
+        for one in families
     ]  # fmt: skip
-    everything = tag("a", {"class": "chip", "href": to("assets")}, words("all_kinds"))
+    everything = tag(
+        "a", {"class": "chip", "href": to("assets"), "aria-current": None if family else "page"},
+        words("all_kinds"),
+    )  # fmt: skip
     following = to("assets", family=family, before=found[-1].seq) if len(found) == PAGE else None
     content = main(
         words("assets"), tag("p", None, everything, kinds),

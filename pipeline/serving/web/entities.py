@@ -19,6 +19,13 @@ _NAMES_IN_A_LIST = 5
 add_labels(
     {
         "entities": ("People and things", "人与事物"),
+        "person": ("person", "人物"),
+        "organisation": ("organisation", "组织"),
+        "thing": ("thing", "事物"),
+        "name": ("name", "名称"),
+        "email": ("email", "邮箱"),
+        "phone": ("phone", "电话"),
+        "role": ("role", "身份"),
         "names": ("Called", "称呼"),
         "uses": ("mentions", "次提及"),
         "own": ("you", "本人"),

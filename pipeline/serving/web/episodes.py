@@ -29,6 +29,7 @@ add_labels(
         "time_span": ("Time", "时间"),
         "gist": ("Gist", "摘要"),
         "alongside": ("At the same time", "同时"),
+        "moments": ("moments", "时刻"),
         "conversation": ("conversation", "对话"),
     }
 )

@@ -1,54 +1,9 @@
 """The frame of every page: navigation, search, and the labels and styles that pages add."""
 
 from muniment.pipeline.serving.web.links import to
+from muniment.pipeline.serving.web.sheet import SHEET
 from muniment.pipeline.view.markup import Child, Markup, join, tag
-from muniment.pipeline.view.style import CSS
 from muniment.pipeline.view.words import Words, add_labels
-
-SHEET = (
-    CSS
-    + """
-nav { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: center; padding-top: .9rem;
-  padding-bottom: .7rem; }
-nav a { text-decoration: none; } nav a[aria-current] { font-weight: 700; color: var(--ink); }
-.bar { background: var(--card); border-bottom: 1px solid var(--line); }
-form { display: inline; margin-inline-end: .5rem; }
-.find { display: flex; gap: .4rem; margin: 1rem 0 .5rem; }
-input, select, button { font: inherit; color: inherit; background: var(--card);
-  border: 1px solid var(--line); border-radius: .4rem; padding: .35rem .7rem; }
-.find input { flex: 1; min-width: 8rem; } button { cursor: pointer; }
-button.yes { border-color: var(--good); color: var(--good); }
-button.no { border-color: var(--bad); color: var(--bad); }
-.grid { list-style: none; margin: .6rem 0; padding: 0; display: grid; gap: .7rem;
-  grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
-.grid li { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-  overflow: hidden; }
-.grid a { text-decoration: none; color: inherit; display: block; }
-.grid img, .grid .sign { display: flex; width: 100%; height: 7.2rem; object-fit: cover;
-  background: var(--paper); align-items: center; justify-content: center; color: var(--soft); }
-.grid .sign { font-size: 1.15rem; letter-spacing: .04em; }
-.grid .name { display: block; padding: .35rem .5rem .45rem; font-size: .85rem; line-height: 1.3;
-  max-height: 3.2rem; overflow: hidden; }
-.rows { list-style: none; margin: .5rem 0; padding: 0; }
-.rows > li { border-bottom: 1px solid var(--line); padding: .5rem 0; }
-.rows time, .rows .place { margin-inline-end: .6rem; white-space: nowrap; }
-.versions { display: grid; gap: .8rem;
-  grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); }
-.versions article { margin: 0; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0; }
-dt { color: var(--soft); } dd { margin: 0; }
-.wave { display: block; width: 100%; max-width: 50rem; height: 6rem; }
-.more { display: inline-block; margin: 1rem 0; }
-.status { border: 1px solid var(--line); border-radius: .8rem; padding: 0 .5rem; font-size: .8rem; }
-.status-active { color: var(--good); } .status-conflicted, .status-pending { color: var(--some); }
-.status-revoked, .status-invalidated, .status-rejected { color: var(--bad); }
-table { border-collapse: collapse; margin: .5rem 0; width: 100%; font-size: .92rem; }
-th, td { text-align: start; vertical-align: top; padding: .25rem .7rem .25rem 0;
-  border-bottom: 1px solid var(--line); }
-th[scope="row"] { width: 40%; font-weight: 400; }
-td.number { white-space: nowrap; }
-"""
-)
 
 _PAGES = ("search", "timeline", "assets", "episodes", "sessions", "entities", "records",
           "candidates", "conflicts", "status")  # fmt: skip
@@ -57,6 +12,7 @@ add_labels(
     {
         "search": ("Search", "搜索"),
         "ask": ("Ask in plain language", "用日常语言提问"),
+        "by_words": ("Looked for by words, not by what they mean.", "仅按字词查找，未按含义查找。"),
         "timeline": ("Timeline", "时间线"),
         "assets": ("Assets", "素材"),
         "candidates": ("Review", "审阅"),
@@ -72,20 +28,43 @@ add_labels(
         "video": ("video", "视频"),
         "pdf": ("PDF", "PDF"),
         "chat": ("chat", "聊天"),
+        "statement": ("statement", "说明"),
+        "document": ("document", "文档"),
+        "subtitle": ("subtitles", "字幕"),
+        "office.docx": ("Word", "Word"),
+        "office.xlsx": ("Excel", "Excel"),
+        "office.pptx": ("PowerPoint", "PowerPoint"),
+        "office.legacy": ("older Office", "旧版 Office"),
+        "opendocument": ("OpenDocument", "OpenDocument"),
+        "epub": ("e-book", "电子书"),
+        "rtf": ("RTF", "RTF"),
+        "mail": ("mail", "邮件"),
+        "calendar": ("calendar", "日历"),
+        "contact": ("contacts", "通讯录"),
+        "slack": ("Slack", "Slack"),
+        "archive": ("archive", "压缩包"),
         "all_kinds": ("all", "全部"),
     }
 )
 
 
+END = "</body></html>\n"
+
+
 def page(title: str, words: Words, *content: Child, here: str = "") -> str:
     """Return a whole page."""
+    return "".join((begin(title, words, here=here), join(*content), END))
+
+
+def begin(title: str, words: Words, *, here: str = "") -> str:
+    """Return a page up to its content: what can be seen while that is still looked for."""
     head = tag(
         "head",
         None,
         tag("meta", {"charset": "utf-8"}),
         tag("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         tag("title", None, f"{title[:80]} · Muniment"),
-        tag("link", {"rel": "stylesheet", "href": "/style.css"}),
+        tag("style", None, Markup(SHEET)),
         tag("link", {"rel": "icon", "href": "/icon.png", "type": "image/png"}),
     )
     links = [
@@ -94,8 +73,7 @@ def page(title: str, words: Words, *content: Child, here: str = "") -> str:
     ]
     skip = tag("a", {"class": "skip", "href": "#answer"}, words("to_answer"))
     bar = tag("div", {"class": "bar"}, tag("nav", {"aria-label": words("pages")}, links))
-    body = tag("body", None, skip, bar, *content)
-    return f"<!doctype html>\n{tag('html', {'lang': words.tag}, head, body)}\n"
+    return f'<!doctype html>\n<html lang="{words.tag}">{head}<body>{skip}{bar}'
 
 
 def main(title: str, *content: Child) -> Markup:

@@ -41,6 +41,11 @@ add_labels(
             "以下说法互相矛盾且都有证据。解决：muniment conflicts resolve REF",
         ),
         "proposed_by": ("proposed by", "提出者"),
+        "conflicted": ("conflicted", "有矛盾"),
+        "revoked": ("revoked", "已撤回"),
+        "invalidated": ("invalidated", "已失效"),
+        "correct": ("corrected", "更正"),
+        "promote": ("promoted", "采纳"),
         "active": ("active", "有效"),
     }
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from muniment.pipeline.serving.web.layout import facts, main, page
+from muniment.pipeline.serving.web.layout import facts, main
 from muniment.pipeline.view.markup import Markup, tag
 from muniment.pipeline.view.words import Words, add_labels, when
 from muniment.store.status import status
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from muniment.pipeline.workspace import Workspace
 
 _KIB = 1024
+# Where a word of the pages says what is done with them, not what they are.
+_COUNTED = {"candidates": "candidate_statuses", "observations": "counted_observations"}
 _FAILED = 20  # the last ones are told
 
 add_labels(
@@ -19,6 +21,7 @@ add_labels(
         "counts": ("Counts", "数量"),
         "families": ("Assets by kind", "各类素材"),
         "observation_kinds": ("Observations by kind", "各类识别"),
+        "counted_observations": ("Observations", "识别结果"),
         "candidate_statuses": ("Candidates", "候选"),
         "record_statuses": ("Records", "记忆"),
         "stages": ("Stages", "各阶段"),
@@ -48,8 +51,8 @@ add_labels(
 )
 
 
-def status_page(workspace: "Workspace", words: Words) -> str:
-    """Return the page of the store."""
+def status_of(workspace: "Workspace", words: Words) -> Markup:
+    """Return what the page of the store tells."""
     found = status(workspace.root, workspace.scope, workspace.indexes())
     run = found["last_run"]
     told = f"{run['command']} · {when(run['started_at'])}" if run else None
@@ -65,17 +68,17 @@ def status_page(workspace: "Workspace", words: Words) -> str:
             (words("last_drill"), _last(found["last_drill"], "ok", words)),
         ]
     )
+    counted = {_COUNTED.get(name, name): count for name, count in found["counts"].items()}
+    grouped = ("families", "observation_kinds", "candidate_statuses", "record_statuses")
     tables = [
-        _table(words(name), found[name], words)
-        for name in ("counts", "families", "observation_kinds", "candidate_statuses",
-                     "record_statuses")
-    ]  # fmt: skip
+        _table(words("counts"), counted, words),
+        *(_table(words(name), found[name], words) for name in grouped),
+    ]
     sizes = {name: _size(count) for name, count in found["bytes"].items()}
-    content = main(
+    return main(
         words("status"), head, *tables, _stages(found["stages"], words),
         _failed(found["failed_calls"], words), _table(words("bytes"), sizes, words),
     )  # fmt: skip
-    return page(words("status"), words, content, here="status")
 
 
 def _index(found: Mapping[str, Any], words: Words) -> str:

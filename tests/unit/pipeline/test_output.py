@@ -2,11 +2,14 @@
 
 import base64
 import json
+import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from muniment.pipeline.output import path_fields, printable, to_json
+
+REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def test_escapes_and_bidirectional_controls_are_shown_not_obeyed() -> None:
@@ -21,6 +24,17 @@ def test_line_breaks_stay_in_text_and_go_from_one_line() -> None:
 def test_ordinary_text_of_any_script_is_untouched() -> None:
     text = "Grüße, 你好, мир, 👩‍👩‍👧 café"
     assert printable(text) == text
+
+
+@given(st.text(st.characters(codec=None)))
+def test_nothing_that_acts_is_printed_and_all_else_stays(text: str) -> None:
+    shown = printable(text, one_line=True)
+
+    assert {unicodedata.category(char) for char in shown}.isdisjoint({"Cc", "Cs", "Zl", "Zp"})
+    assert {unicodedata.bidirectional(char) for char in shown}.isdisjoint(REORDERING)
+    assert printable(shown, one_line=True) == shown
+    kept = [char for char in text if printable(char) == char]
+    assert all(char in shown for char in kept if char not in "\n\t")
 
 
 @given(st.text())

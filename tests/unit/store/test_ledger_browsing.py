@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from support.stores import Line, TinyStore
 
+from muniment.store.forgetting.hide import hide
+from muniment.store.forgetting.selection import Selection
 from muniment.store.ledger.browsing import Browsing
 
 
@@ -56,16 +58,29 @@ def test_assets_of_a_kind_are_paged_newest_first(store: TinyStore) -> None:
 
     assert [row.name for row in (*first, *rest)] == ["5.txt", "4.txt", "2.txt", "1.txt"]
     assert [row.name for row in browsing.assets(None, None, 2)] == ["6.txt", "5.txt"]
-    assert browsing.families() == ["image", "text"]
 
 
-def test_a_rare_kind_far_down_is_found(store: TinyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muniment.store.ledger.browsing._WINDOW", 2)
+def test_what_is_hidden_leaves_no_gap_in_a_page(store: TinyStore) -> None:
     names(store)
+    numbers = {row.name: row.seq for row in store.ledger.assets.rows()}
+    with store.ledger.unit():
+        hide(store.ledger, Selection(assets={numbers["5.txt"], numbers["2.txt"]}), actor="user")
+    browsing = Browsing(store.ledger.database)
 
-    assert [row.name for row in Browsing(store.ledger.database).assets("image", None, 9)] == [
-        "6.txt", "3.txt", "0.txt"
+    assert [one.asset.name for one in browsing.timeline(None, 4)] == [
+        "6.txt", "4.txt", "3.txt", "1.txt"
     ]  # fmt: skip
+    assert [row.name for row in browsing.assets("text", None, 2)] == ["4.txt", "1.txt"]
+
+
+def test_what_is_sniffed_anew_is_of_its_newest_kind_alone(store: TinyStore) -> None:
+    names(store, 2)
+    with store.ledger.unit():
+        store.ledger.assets.add_type(1, "text/markdown", "text", "2")
+    browsing = Browsing(store.ledger.database)
+
+    assert browsing.assets("image", None, 9) == []
+    assert [row.name for row in browsing.assets(None, None, 9)] == ["1.txt", "0.txt"]
 
 
 def test_records_show_their_newest_version_and_episodes_the_last_first(store: TinyStore) -> None:
@@ -94,10 +109,7 @@ def test_observations_of_an_asset_are_paged_in_order(store: TinyStore) -> None:
     assert [*first, *browsing.observations_of(row.asset, last.seq, 9)] == ids
 
 
-def test_a_page_costs_the_same_however_much_there_is(
-    store: TinyStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("muniment.store.ledger.browsing._WINDOW", 50)
+def test_a_page_costs_the_same_however_much_there_is(store: TinyStore) -> None:
     costs = []
     for count in (100, 900):
         store.notes(f"note {count} {number}" for number in range(count))

@@ -1,5 +1,7 @@
 """Nobody gets in without the token, from elsewhere, or under another name."""
 
+import base64
+import hashlib
 import re
 
 import pytest
@@ -8,7 +10,7 @@ from support.album import Album
 
 TOKEN = "a-token-of-this-test"
 EVERYWHERE = ("/", "/search?q=bar", "/timeline", "/assets", "/records", "/candidates", "/status",
-              "/style.css", "/media/0", "/nothing")  # fmt: skip
+              "/icon.png", "/media/0", "/nothing")  # fmt: skip
 
 
 @pytest.mark.parametrize("address", EVERYWHERE)
@@ -55,7 +57,7 @@ def test_another_host_name_is_refused_even_with_the_cookie(client: TestClient, h
 
 def test_the_names_of_loopback_are_its_own(client: TestClient) -> None:
     for host in ("localhost:8378", "[::1]:8378", "127.0.0.1:8378"):
-        assert client.get("/style.css", headers={"host": host}).status_code == 200
+        assert client.get("/icon.png", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
@@ -77,6 +79,14 @@ def test_every_answer_has_the_headers(client: TestClient, address: str) -> None:
     assert "script-src" not in headers["content-security-policy"]
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["cache-control"] == "private, no-store"
+
+
+def test_the_policy_allows_the_one_style_that_every_page_holds(client: TestClient) -> None:
+    answer = client.get("/timeline")
+    (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+    assert f"style-src 'sha256-{digest}';" in answer.headers["content-security-policy"]
 
 
 def form_of(page: str) -> str:

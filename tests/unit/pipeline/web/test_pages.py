@@ -1,10 +1,23 @@
 """The pages: what they show, that they link together, and that nothing in them runs."""
 
+import asyncio
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
 from support.album import HANDLER, SCRIPT, SESSION, Album, Parsed
+from support.stores import TinyStore
+
+from muniment.pipeline.recall.request import Request
+from muniment.pipeline.recalling import Reading
+from muniment.pipeline.serving.warm import Warm
+from muniment.pipeline.serving.web.app import build
+from muniment.pipeline.serving.web.browsing import Families
+from muniment.pipeline.serving.web.guard import Keys
+from muniment.store.errors import LockedError
 
 PAGES = ("/search", "/timeline", "/assets", "/episodes", "/sessions", "/entities", "/records",
          "/candidates", "/conflicts", "/status")  # fmt: skip
@@ -66,6 +79,80 @@ def test_a_search_can_be_narrowed(client: TestClient) -> None:
     assert get(client, "/search?q=blue+bar&kind=message").of("article") == []
     assert get(client, "/search?q=blue+bar&until=2026-03-01").of("article") == []
     assert len(get(client, "/search?q=blue+bar&until=2026-03-02&media=image").of("article")) == 1
+
+
+def test_the_frame_of_a_search_is_sent_before_its_answer_is_found(
+    warm: Warm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+
+    def recall(opened: Reading, request: Request) -> tuple[dict[str, Any], str]:
+        assert 'value="blue bar"' in "".join(sent)
+        return asked(opened, request)
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message.get("body", b"").decode())
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(60)
+        return {"type": "http.disconnect"}
+
+    asked = Reading.recall
+    monkeypatch.setattr(Reading, "recall", recall)
+    keys = Keys("token", 8378)
+    cookie = f"{keys.cookie}={keys.session}".encode()
+    scope = {
+        "type": "http", "method": "GET", "path": "/search", "query_string": b"q=blue+bar",
+        "headers": [(b"host", b"127.0.0.1:8378"), (b"cookie", cookie)],
+    }  # fmt: skip
+    asyncio.run(build(warm, keys.token, 8378)(scope, receive, send))
+
+    assert "2047" in "".join(sent)
+    assert Parsed("".join(sent)).of("main") == [{"id": "answer"}]
+
+
+def test_what_goes_wrong_on_the_way_to_an_answer_is_told_on_its_page(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recall(opened: Reading, request: Request) -> tuple[dict[str, Any], str]:
+        raise LockedError("the index is in use", hint="try again")
+
+    monkeypatch.setattr(Reading, "recall", recall)
+    parsed = get(client, "/search?q=blue+bar")
+
+    assert "the index is in use" in parsed.words
+    assert "try again" in parsed.words
+    assert parsed.of("input")[0]["value"] == "blue bar"
+
+
+def test_a_note_for_commands_is_none_on_a_page(client: TestClient) -> None:
+    words = get(client, "/search?q=blue+bar").words
+
+    assert "Looked for by words" in words
+    assert "--semantic" not in words
+
+
+def test_kinds_are_read_on_as_they_come_and_anew_from_another_ledger(tmp_path: Path) -> None:
+    one, other = TinyStore(tmp_path / "one"), TinyStore(tmp_path / "other")
+    families = Families()
+    for store, family in ((one, "text"), (one, "image"), (other, "audio")):
+        store.file(f"{family}.x", [], data=family.encode(), family=family)
+
+    assert families.of(one.ledger) == ["image", "text"]
+    one.file("film.x", [], data=b"film", family="video")
+    assert families.of(one.ledger) == ["image", "text", "video"]
+    assert families.of(other.ledger) == ["audio"]
+    one.close()
+    other.close()
+
+
+def test_the_kind_that_is_shown_is_marked(client: TestClient) -> None:
+    def marked(address: str) -> list[str]:
+        return [one["href"] for one in get(client, address).of("a")
+                if one.get("aria-current") and "chip" in one.get("class", "")]  # fmt: skip
+
+    assert marked("/assets") == ["/assets"]
+    assert marked("/assets?family=image") == ["/assets?family=image"]
 
 
 def test_a_recording_plays_from_the_cited_second(client: TestClient, album: Album) -> None:
