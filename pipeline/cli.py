@@ -199,6 +199,9 @@ def run(arguments: list[str]) -> int:
         raise
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)  # asked for nothing: what there is, is told
+        return ExitCode.USAGE
     except (Exception, KeyboardInterrupt, Terminated) as error:
         if _asked("debug", arguments) and isinstance(error, Exception):
             raise

@@ -139,8 +139,11 @@ def group(name: str, members: Mapping[str, click.Command], help_text: str) -> cl
     @click.pass_context
     def run(context: click.Context, /, **flags: Any) -> None:
         context.ensure_object(Session).add(flags)
+        if context.invoked_subcommand is None:
+            context.fail(f"which one? {context.command_path} {'|'.join(members)}")
 
-    made: click.Group = click.group(name, help=help_text)(global_options(run))
+    decorate = click.group(name, help=help_text, invoke_without_command=True)
+    made: click.Group = decorate(global_options(run))
     for member, one in members.items():
         made.add_command(one, member)
     return made

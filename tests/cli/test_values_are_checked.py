@@ -55,3 +55,19 @@ def test_a_setting_of_the_environment_is_checked_by_every_command(
     assert said.code == 2
     assert said.json["error"]["code"] == "bad_value"
     assert hint in said.json["error"]["hint"]
+
+
+def test_a_command_of_commands_names_them_when_none_is_given() -> None:
+    said = invoke("backup")
+
+    assert said.code == 2
+    assert "muniment backup create|list|verify|prune|drill|forget" in said.err
+    assert invoke("--json", "conflicts").json["error"]["hint"] == "see: muniment conflicts --help"
+
+
+def test_nothing_at_all_prints_the_help() -> None:
+    said = invoke()
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("Usage: muniment [OPTIONS] COMMAND [ARGS]...\n")
+    assert "  recall  " in said.err
