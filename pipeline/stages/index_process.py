@@ -6,7 +6,9 @@ was not committed when it ends never was. Its parent holds the index lock meanwh
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterable, Iterator
+from queue import Queue
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.processes import Child, attach
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
     from muniment.store.index.documents import Document
     from muniment.store.text.words import Cutter
+
+
+# Batches that may wait while one is written.
+_WAITING = 4
 
 
 class IndexProcessError(Exception):
@@ -99,7 +105,7 @@ def serve(connection: "Connection") -> None:
     """Do what the parent says until it is content; whatever is raised ends the process."""
     index = TextIndex(connection.recv()[1])
     with contextlib.ExitStack() as open_transaction:
-        while (message := connection.recv())[0] != "close":
+        for message in _received(connection):
             match message:
                 case ("begin",):
                     open_transaction.enter_context(index.transaction())
@@ -113,6 +119,29 @@ def serve(connection: "Connection") -> None:
                     index.set_mark(name, value)
     index.close()
     connection.send((0,))
+
+
+def _received(connection: "Connection") -> Iterator[Any]:
+    """Yield what is sent until the end is, taken in while what came before is worked on.
+
+    A pipe holds less than one batch: without this the parent would wait for each to be written.
+    """
+    waiting: Queue[Any] = Queue(maxsize=_WAITING)
+
+    def take_in() -> None:
+        message: Any = ("lost",)
+        with contextlib.suppress(EOFError, OSError):
+            while message[0] != "close":
+                message = connection.recv()
+                waiting.put(message)
+            return
+        waiting.put(("lost",))
+
+    threading.Thread(target=take_in, daemon=True).start()
+    while (message := waiting.get())[0] != "close":
+        if message[0] == "lost":
+            raise EOFError
+        yield message
 
 
 def main() -> None:

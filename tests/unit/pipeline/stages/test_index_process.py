@@ -43,6 +43,13 @@ def _little_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "MANY", 2)
 
 
+@pytest.fixture(autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    others = set(descendants(os.getpid()))  # servers of other tests, say
+    yield
+    assert set(descendants(os.getpid())) <= others
+
+
 def fill(store: TinyStore) -> str:
     messages = [
         ("Ann", f"heron number {number}", f"2026-02-01T10:{number:02d}:00Z") for number in range(40)
@@ -77,7 +84,6 @@ def test_another_process_writes_the_same_index(store: TinyStore, tmp_path: Path)
         assert (done.indexed, done.removed) == (4, 1)
         both[jobs - 1] = contents(folder / "gen-1" / "fts.sqlite3")
     assert both[0] == both[1]
-    assert descendants(os.getpid()) == []
 
 
 def test_what_the_process_writes_can_be_asked_at_once(store: TinyStore) -> None:
@@ -130,7 +136,6 @@ def test_when_the_process_fails_the_rest_is_written_in_here(
     assert refresh(store.ledger, folder, tmp_path / "cache", jobs=2).indexed == 43
     assert len(batches) == 1
     assert refresh(store.ledger, folder, tmp_path / "cache", jobs=2).indexed == 0
-    assert descendants(os.getpid()) == []
 
 
 def test_an_interrupt_leaves_no_process_and_no_half_of_a_batch(index: TextIndex) -> None:
@@ -143,7 +148,6 @@ def test_an_interrupt_leaves_no_process_and_no_half_of_a_batch(index: TextIndex)
         with written.transaction():
             written.add([note(3)])
             raise KeyboardInterrupt
-    assert descendants(os.getpid()) == []
     assert set(index.rows_of(["n1", "n2", "n3"])) == {"n2"}
     assert index.get_mark("observation") == 2
 
