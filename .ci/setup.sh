@@ -60,7 +60,16 @@ fill_environment() {
     # Source distributions are built with the setuptools just installed, not with one fetched unseen.
     pip_install --require-hashes --no-build-isolation --use-pep517 -r requirements-dev.txt
     pip_install --no-deps --no-build-isolation --editable .
-    "$VENV/bin/python" -m pip check >&2
+    check_installed
+}
+
+# Of axe-playwright-python the browser tests use the script alone, without what the rest needs.
+check_installed() {
+    local broken
+    broken=$("$VENV/bin/python" -m pip check | grep -v '^axe-playwright-python ' || true)
+    [ -z "$broken" ] || [ "$broken" = 'No broken requirements found.' ] && return
+    printf '%s\n' "$broken" >&2
+    return 1
 }
 
 python=$(pick_python)
