@@ -4,18 +4,12 @@ a double that keeps versions, and any server that MUNIMENT_TEST_S3 names."""
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from support.s3_servers import (
-    VERSIONED,
     Server,
-    double_server,
-    external_server,
-    rclone_server,
 )
 
 from muniment.store.asset_places import Elsewhere, Place, assets_of
@@ -26,32 +20,8 @@ from muniment.store.local_assets import LocalAssets
 from muniment.store.ports import AssetStore
 from muniment.store.seals import Seals
 
-ENGINES = [
-    "local", "rclone", "double", "external",
-    pytest.param("swift", marks=pytest.mark.services),
-    pytest.param("swift-versions", marks=pytest.mark.services),
-]  # fmt: skip
 LARGE = os.urandom(200_000)
 PARTS = os.urandom(1 << 20) * 17 + b"end"  # three parts of an upload
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server | None]:
-    if request.param == "local":
-        yield None
-    elif request.param == "rclone":
-        with rclone_server(tmp_path_factory.mktemp("rclone")) as running:
-            yield running
-    elif request.param == "double":
-        with double_server() as running:
-            yield running
-    elif request.param == "external":
-        yield external_server()
-    else:
-        running = request.getfixturevalue("swift")
-        yield running if request.param == "swift" else replace(running, bucket=VERSIONED)
 
 
 @pytest.fixture

@@ -5,17 +5,12 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.backups import filled
 from support.s3_servers import (
-    VERSIONED,
     Server,
-    double_server,
-    external_server,
-    rclone_server,
 )
 
 from muniment.store.backup.cipher import Secret
@@ -29,31 +24,7 @@ from muniment.store.layout import Root
 from muniment.store.ports import Destination
 from muniment.store.times import now
 
-ENGINES = [
-    "folder", "rclone", "double", "external",
-    pytest.param("swift", marks=pytest.mark.services),
-    pytest.param("swift-versions", marks=pytest.mark.services),
-]  # fmt: skip
 LARGE = os.urandom(1 << 20) * 17 + b"end"
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server | None]:
-    if request.param == "folder":
-        yield None
-    elif request.param == "rclone":
-        with rclone_server(tmp_path_factory.mktemp("rclone")) as running:
-            yield running
-    elif request.param == "double":
-        with double_server() as running:
-            yield running
-    elif request.param == "external":
-        yield external_server()
-    else:
-        running = request.getfixturevalue("swift")
-        yield running if request.param == "swift" else replace(running, bucket=VERSIONED)
 
 
 @pytest.fixture
