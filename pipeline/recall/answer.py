@@ -22,24 +22,6 @@ if TYPE_CHECKING:
 _ORDER = {"none": 0, "partial": 1, "supported": 2}
 
 
-def recall(  # noqa: PLR0913 (as answered)
-    ledger: "Ledger",
-    index: "SearchIndex",
-    request: "Request",
-    *,
-    clock: Callable[[], str],
-    embedder: "Embedder | None" = None,
-    cache: "Path | None" = None,
-    notes: Sequence[str] = (),
-    count: Counter = estimate,
-) -> dict[str, Any]:
-    """Return the MemoryPack of a request as plain values (CONTRACT 5); see :func:`answered`."""
-    return answered(
-        ledger, index, request,
-        clock=clock, embedder=embedder, cache=cache, notes=notes, count=count,
-    )[0]  # fmt: skip
-
-
 def answered(  # noqa: PLR0913 (a command hands over this many things)
     ledger: "Ledger",
     index: "SearchIndex",
@@ -76,7 +58,7 @@ def _require(pack: dict[str, Any], required: str | None) -> None:
         raise error
 
 
-def search_hits(  # noqa: PLR0913 (as recall)
+def search_hits(  # noqa: PLR0913 (as answered)
     ledger: "Ledger",
     index: "SearchIndex",
     request: "Request",
@@ -105,10 +87,9 @@ def _ranked_items(run: Recall, limit: int) -> list[Item]:
     items: list[Item] = []
     for plane in PLANES:
         if plane == "observation" or kinds:
-            resolve = getattr(run.resolver, f"{plane}s")
             at = 0
             while len(items) < limit and at < len(found.hits[plane]):
-                items += resolve(found.hits[plane][at : at + limit])
+                items += run.resolver.items(plane, found.hits[plane][at : at + limit])
                 at += limit
     return sorted(items, key=lambda item: (-item.score, item.ref))[:limit]
 

@@ -41,6 +41,13 @@ class Resolver:
         self._at = filters.as_of or now
         self._origins = OWN_ORIGINS + (ASSISTANT_ORIGINS if with_assistant else ())
 
+    def items(self, plane: str, hits: Sequence[Fused]) -> list[Item]:
+        """Return the items of the hits of a plane, best first."""
+        resolve = {
+            "observation": self.observations, "record": self.records, "episode": self.episodes,
+        }  # fmt: skip
+        return resolve[plane](hits)
+
     # --- observations ----------------------------------------------------------------------------
 
     def observations(self, hits: Sequence[Fused]) -> list[Item]:

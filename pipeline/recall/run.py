@@ -167,8 +167,7 @@ class Recall:
 
     def _resolved(self, plane: str, hits: "Sequence[Fused]") -> "list[Item]":
         """Return what is proven of the hits of a plane; the others are lost."""
-        resolve = getattr(self.resolver, f"{plane}s")
-        items: list[Item] = resolve(hits)
+        items = self.resolver.items(plane, hits)
         proven = {item.ref for item in items}
         self._lost |= {hit.key: "not_proven" for hit in hits if hit.key not in proven}
         return items

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.stores import Line, TinyStore
 
-from muniment.pipeline.recall.answer import recall
+from muniment.pipeline.recall.answer import answered
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.stages.index import open_live, refresh
 from muniment.store import manifest
@@ -170,7 +170,7 @@ def measure_recall(count: int) -> dict[str, object]:
 
         def ask(query: str) -> object:
             request = Request(query, semantic="off")
-            return recall(store.ledger, index, request, clock=lambda: NOW, cache=cache)
+            return answered(store.ledger, index, request, clock=lambda: NOW, cache=cache)
 
         found = _asked(passages, ask)
         index.close()

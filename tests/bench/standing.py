@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from support.stores import TinyStore
 
-from muniment.pipeline.recall.answer import recall
+from muniment.pipeline.recall.answer import answered
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.stages.index import open_live, refresh
 
@@ -43,7 +43,7 @@ class StandingStore:
 
     def carried(self, request: Request, case: Case) -> tuple[float, dict[str, Any]]:
         """Return the share of what a case wants that its pack carries, and the pack."""
-        pack = recall(
+        pack, _ = answered(
             self.store.ledger, self.index, replace(request, query=case.ask), clock=lambda: NOW,
             embedder=self.embedder, cache=self.cache,
         )  # fmt: skip

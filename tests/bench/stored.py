@@ -18,7 +18,7 @@ from support.stores import Line, TinyStore
 
 from muniment.pipeline.entities.identity import Identities
 from muniment.pipeline.entities.reading import Reading
-from muniment.pipeline.recall.answer import recall, search_hits
+from muniment.pipeline.recall.answer import answered, search_hits
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.stages.index import open_live, refresh
 from muniment.store.records import MessageLocator
@@ -54,7 +54,7 @@ class Stored:
     def recall(self, request: Request, query: str) -> tuple[dict[str, Any], set[str]]:
         """Return a pack, and the keys of the documents that it cites."""
         embedder = None if request.semantic == "off" else self.embedder
-        pack = recall(
+        pack, _ = answered(
             self.store.ledger, self.index, replace(request, query=query),
             clock=lambda: NOW, embedder=embedder, cache=self.cache,
         )  # fmt: skip

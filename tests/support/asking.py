@@ -5,7 +5,7 @@ from typing import Any
 
 from support.stores import TinyStore
 
-from muniment.pipeline.recall.answer import recall, search_hits
+from muniment.pipeline.recall.answer import answered, search_hits
 from muniment.pipeline.recall.request import Filters, Request
 from muniment.pipeline.recall.tokens import Counter, estimate
 from muniment.pipeline.stages.index import Refreshed, open_live, refresh
@@ -31,7 +31,7 @@ class Asker:
         self.refresh()
         index = open_live(self.store.paths.index)
         try:
-            return recall(
+            return answered(
                 self.store.ledger,
                 index,
                 _request(query, fields),
@@ -39,7 +39,7 @@ class Asker:
                 cache=self.cache,
                 embedder=embedder,
                 count=count,
-            )
+            )[0]
         finally:
             index.close()
 

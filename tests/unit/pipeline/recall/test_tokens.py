@@ -5,11 +5,8 @@ import pytest
 from support.asking import Asker
 from support.stores import TinyStore
 
-from muniment.pipeline.recall.answer import recall
 from muniment.pipeline.recall.render_markdown import render
-from muniment.pipeline.recall.request import Request
 from muniment.pipeline.recall.tokens import counter_of, estimate
-from muniment.pipeline.stages.index import open_live
 from muniment.store.errors import MissingToolError, UsageError
 
 
@@ -53,14 +50,8 @@ def test_a_pack_keeps_its_budget_by_an_exact_count(
     store: TinyStore, asker: Asker, tokenizer: str
 ) -> None:
     store.notes([f"The heron number {number} stands in the lake." for number in range(60)])
-    asker.refresh()
     count = counter_of(tokenizer)
-    index = open_live(store.paths.index)
-    request = Request("heron in the lake", token_budget=1_500)
-    pack = recall(
-        store.ledger, index, request, clock=lambda: "2026-03-10T12:00:00.000000Z", count=count
-    )
-    index.close()
+    pack = asker.recall("heron in the lake", token_budget=1_500, count=count)
 
     assert 0 < count(render(pack)) <= 1_500
     assert pack["coverage"] == "supported"
