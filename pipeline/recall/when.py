@@ -61,10 +61,7 @@ _AGO = re.compile(
     r"\b(\d+|an?|one|two|three|four|five|six|a few)\s+(day|week|month|year)s?\s+ago\b", re.I
 )
 _AGO_ZH = re.compile(r"([一两二三四五六七八九十\d]+)\s*(?:个)?(天|周|星期|礼拜|月|年)(?:之)?前")
-_COUNTS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a few": 3,
-    "两": 2,
-}  # fmt: skip
+_FEW = 3
 _UNIT_DAYS = {
     "day": 1, "week": 7, "month": 30, "year": 365, "天": 1, "周": 7, "星期": 7, "礼拜": 7,
     "月": 30, "年": 365,
@@ -149,7 +146,7 @@ def _ago(text: str, today: datetime) -> Found:
     for pattern in (_AGO, _AGO_ZH):
         for match in pattern.finditer(text):
             count, unit = match.group(1).lower(), match.group(2).lower()
-            number = _COUNTS.get(count) or _number(count)
+            number = _FEW if count == "a few" else _number(count)
             days = _UNIT_DAYS[unit]
             slack = days // 2
             span = None
@@ -197,14 +194,10 @@ def _season(year: int, name: str) -> Span:
 
 
 def _number(text: str) -> int | None:
-    """Read a number in digits or, up to 99, in Han numerals; null when it is none."""
-    if text.isdecimal():
-        return int(text)
-    tens, ten, ones = text.rpartition("十")
-    if not ten:
-        tens = "零"
-    digits = f"{tens or '一'}{ones or '零'}".translate(_HAN_DIGITS)
-    return int(digits) if digits.isdecimal() else None
+    """Read a number in digits or words; null when it is none."""
+    from muniment.pipeline.proposers.clock import count
+
+    return count(text) or (0 if text.isdecimal() else None)
 
 
 def _periods(text: str, today: datetime) -> Found:
