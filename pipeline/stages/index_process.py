@@ -129,18 +129,17 @@ def _received(connection: "Connection") -> Iterator[Any]:
     waiting: Queue[Any] = Queue(maxsize=_WAITING)
 
     def take_in() -> None:
-        message: Any = ("lost",)
-        with contextlib.suppress(EOFError, OSError):
-            while message[0] != "close":
-                message = connection.recv()
-                waiting.put(message)
-            return
-        waiting.put(("lost",))
+        try:
+            with contextlib.suppress(EOFError, OSError):
+                while True:
+                    waiting.put(connection.recv())
+        finally:
+            waiting.put(None)
 
     threading.Thread(target=take_in, daemon=True).start()
-    while (message := waiting.get())[0] != "close":
-        if message[0] == "lost":
-            raise EOFError
+    while (message := waiting.get()) != ("close",):
+        if message is None:
+            raise EOFError  # the parent is gone
         yield message
 
 
