@@ -20,6 +20,7 @@ BUSY_MILLISECONDS = 10_000
 # rows: they should be at hand, not read again. No more memory is taken than is used.
 CACHE_KIB = 32 * 1024
 _LARGEST_LOG_BYTES = 64 * 1024 * 1024
+_MAPPED_BYTES = 4 * 1024**3
 _CREATE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
@@ -80,6 +81,15 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
     # Content must not be spilled to files outside the root.
     connection.pragma("temp_store", "memory")
     return connection
+
+
+def map_pages(connection: apsw.Connection) -> None:
+    """Let a reader see pages in the system's cache instead of copying each that it looks at.
+
+    Where many questions read a few rows from everywhere, that is a sixth of their time. A disk that
+    fails under a mapped page ends the process: only what answers many questions maps the ledger.
+    """
+    connection.pragma("mmap_size", _MAPPED_BYTES)
 
 
 def keep_plans(connection: apsw.Connection) -> None:

@@ -28,6 +28,24 @@ class ObservationRow(NamedTuple):
     attributes: dict[str, Any]
 
 
+class IndexedRow(NamedTuple):
+    """What an index tells of a live observation; ``local`` is when it occurred, where it did."""
+
+    seq: int
+    id: str
+    asset: str
+    kind: str
+    text: str
+    confidence: float
+    origin: str
+    role: str | None
+    author: str | None
+    thread: str | None
+    local: str | None
+    instant: str | None
+    heading: str | None
+
+
 class AssetRow(NamedTuple):
     """One asset as read, with the newest sniffed type and its first sighting's name."""
 

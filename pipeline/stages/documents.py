@@ -14,7 +14,7 @@ from muniment.store.times import sort_key
 
 if TYPE_CHECKING:
     from muniment.store.ledger.changes import AssetFacts, Neighbour
-    from muniment.store.rows import ObservationRow
+    from muniment.store.rows import IndexedRow, ObservationRow
 
 # Two messages on each side measured best (one: 1 point less, three: 1 point less).
 MESSAGE_REACH = 2
@@ -30,15 +30,13 @@ _MONTHS = (
 
 
 def observation_document(
-    row: "ObservationRow",
+    row: "IndexedRow",
     asset: "AssetFacts | None",
     around: "tuple[Sequence[Neighbour], Sequence[Neighbour]]",
     episode: str | None,
 ) -> Document:
     """Return the document of a live observation."""
-    local = (row.occurred or {}).get("local") or row.instant
-    heading = row.attributes.get("heading")
-    context = [*_neighbours(around), date_words(local), heading if heading else ""]
+    context = [*_neighbours(around), date_words(row.local or row.instant), row.heading]
     return Document(
         ref=f"observation:{row.id}",
         kind=row.kind,
@@ -56,6 +54,7 @@ def observation_document(
         path=None if asset is None else asset.path.decode("utf-8", "backslashreplace"),
         confidence=row.confidence,
         group=episode or row.thread or row.asset,
+        author=row.author,
     )
 
 

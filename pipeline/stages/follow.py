@@ -24,10 +24,11 @@ from muniment.store.ledger.lookup import Lookup
 if TYPE_CHECKING:
     from muniment.store.index.ports import IndexWriter
     from muniment.store.ledger import Ledger
-    from muniment.store.rows import ObservationRow
+    from muniment.store.rows import IndexedRow
 
-# A larger batch writes fewer rows of postings; an interruption costs one.
-BATCH = 4_096
+# A larger batch writes fewer rows of postings, and is held in memory; an interruption costs one.
+BATCH = 8_192
+BATCH_BYTES = 8 * 1024 * 1024
 
 # Mark of the index -> table of the ledger; members also move observations, which has its own mark.
 _EPISODE_MARKS = {"episode_version": "episode_version", "episode_joined": "episode_member"}
@@ -101,7 +102,7 @@ class Follower:
         with self._ledger.snapshot():
             for at in range(0, len(observations), BATCH):
                 with self._index.transaction():
-                    self._put(observations[at : at + BATCH])
+                    self._put(observations[at : at + BATCH], self._indexed())
             with self._index.transaction():
                 for record in records:
                     self._put_record(record)
@@ -114,7 +115,7 @@ class Follower:
         touched = self._changes.touched(self.marks())
         for at in range(0, len(touched), BATCH):
             with self._index.transaction():
-                counts.add(*self._put(touched[at : at + BATCH]))
+                counts.add(*self._put(touched[at : at + BATCH], self._indexed()))
         with self._index.transaction():
             for table in (
                 "coverage", "capture_time", "episode_member", "tombstone_member", "tombstone_lift",
@@ -123,20 +124,25 @@ class Follower:
                 self._index.set_mark(table, newest[table])
 
     def _new(self, counts: Counts) -> None:
-        mark = int(self._index.get_mark("observation"))
-        while numbers := self._changes.observations_after(mark, BATCH):
+        mark = before = self._indexed()
+        while numbers := self._changes.observations_after(mark, BATCH, BATCH_BYTES):
             mark = numbers[-1]
             with self._index.transaction():
-                counts.add(*self._put(numbers))
+                counts.add(*self._put(numbers, before))
                 self._index.set_mark("observation", mark)
             self._report(len(numbers))
 
-    def _put(self, numbers: Sequence[int]) -> tuple[int, int]:
+    def _indexed(self) -> int:
+        """Return the number of the newest observation that the index has followed."""
+        return int(self._index.get_mark("observation"))
+
+    def _put(self, numbers: Sequence[int], before: int) -> tuple[int, int]:
         """Add those of the observations that are live, drop the others; return both counts.
 
-        Messages beside them are renewed, for their context names their neighbours.
+        Messages beside them are renewed, for their context names their neighbours. What stands past
+        ``before`` is not: it is indexed from this same snapshot of the ledger, and names them.
         """
-        rows = self._rows(numbers)
+        rows = self._ledger.evidence.indexed(numbers)
         around = self._around(numbers)
         beside = {
             neighbour.seq
@@ -145,8 +151,9 @@ class Follower:
             for side in around[number]
             for neighbour in side
         }
-        mark = int(self._index.get_mark("observation"))
-        others = self._rows(sorted(seq for seq in beside - set(numbers) if seq <= mark))
+        others = self._ledger.evidence.indexed(
+            sorted(seq for seq in beside - set(numbers) if seq <= before)
+        )
         around |= self._around(list(others))
         documents = self._documents([*rows.values(), *others.values()], around)
         gone = [number for number in numbers if number not in rows]
@@ -156,19 +163,14 @@ class Follower:
         self._index.add(documents)
         return len(rows), removed
 
-    def _rows(self, numbers: Sequence[int]) -> dict[int, "ObservationRow"]:
-        if not numbers:
-            return {}
-        marks = ",".join(map(str, numbers))
-        found = self._ledger.evidence.live(f"o.seq IN ({marks}) ORDER BY o.seq")
-        return {row.seq: row for row in found}
-
     def _around(self, numbers: Sequence[int]) -> dict[int, Around]:
-        return self._changes.around_many(numbers, MESSAGE_REACH, LINE_REACH)
+        found: dict[int, Around] = {}
+        for at in range(0, len(numbers), BATCH):
+            part = numbers[at : at + BATCH]
+            found |= self._changes.around_many(part, MESSAGE_REACH, LINE_REACH)
+        return found
 
-    def _documents(
-        self, rows: Sequence["ObservationRow"], around: dict[int, Around]
-    ) -> list[Document]:
+    def _documents(self, rows: Sequence["IndexedRow"], around: dict[int, Around]) -> list[Document]:
         assets = self._changes.assets({row.asset for row in rows})
         episodes = self._ledger.episodes.of_observations(row.id for row in rows)
         return [

@@ -5,6 +5,7 @@ rebuild makes another generation beside the live one and swaps it in when it is 
 """
 
 import errno
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -31,6 +32,8 @@ Place: TypeAlias = Path | IndexStore
 
 # From so many new observations on, writing them in another process is worth starting it.
 MANY = 10_000
+# A batch makes some ten thousands of objects that go with it, and no cycle of them.
+_COLLECTED_AFTER = 100_000
 
 BUSY = "another process is refreshing the index; the answer is from what is indexed so far"
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -194,20 +197,37 @@ def _rebuild(work: _Work, *, copy: bool = True) -> Refreshed:
 
 
 def _fill(work: _Work, index: SearchIndex, cutter: "_NoticingCutter") -> Refreshed:
-    counts = _followed_beside(work, index, cutter)
-    if counts is None:
-        counts = Follower(work.ledger, index, _started(work, index)).catch_up()
+    if _ahead(work, index) < MANY:
+        counts = _followed(work, index)
+    else:
+        with _seldom_collected():
+            counts = _followed_beside(work, index, cutter) or _followed(work, index)
     cutter.compile_if_used()
     return Refreshed(counts.indexed, counts.removed)
 
 
-def _followed_beside(work: _Work, index: SearchIndex, cutter: "_NoticingCutter") -> Counts | None:
-    """Let another process write while this one reads, if much is to be written.
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Keep the collector of cycles from looking, again and again, at what goes by itself."""
+    before = gc.get_threshold()
+    gc.set_threshold(_COLLECTED_AFTER, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
-    Return null if it is not worth it, or the process failed: what is left is then done in here,
-    where an error has its name.
+
+def _followed(work: _Work, index: SearchIndex) -> Counts:
+    return Follower(work.ledger, index, _started(work, index)).catch_up()
+
+
+def _followed_beside(work: _Work, index: SearchIndex, cutter: "_NoticingCutter") -> Counts | None:
+    """Let another process write while this one reads.
+
+    Return null if there is none to be, or it failed: what is left is then done in here, where an
+    error has its name.
     """
-    if work.jobs == 1 or not isinstance(index, TextIndex) or _ahead(work, index) < MANY:
+    if work.jobs == 1 or not isinstance(index, TextIndex):
         return None
     from muniment.pipeline.stages.index_process import IndexProcess, IndexProcessError
 

@@ -20,7 +20,8 @@ class Document(NamedTuple):
     ``ref`` names it (``observation:obs_1``); a second document of the same ref replaces the first.
     ``title`` is a name to find it by (file, author), ``context`` what stands around it (the
     neighbouring messages, the date); both are searched, with less weight. ``instant`` is UTC text,
-    ``family`` the sniffed family of the medium, ``group`` what belongs together (an episode).
+    ``family`` the sniffed family of the medium, ``group`` what belongs together (an episode),
+    ``author`` who spoke or wrote.
     """
 
     ref: str
@@ -39,10 +40,11 @@ class Document(NamedTuple):
     path: str | None = None
     confidence: float = 0.0
     group: str | None = None
+    author: str | None = None
 
 
 class Row(NamedTuple):
-    """A stored document without its text."""
+    """What recall needs of a stored document before it reads the ledger."""
 
     rowid: int
     ref: str
@@ -53,11 +55,9 @@ class Row(NamedTuple):
     family: str | None
     origin: str | None
     role: str | None
-    source: str | None
     session: str | None
-    path: str | None
-    confidence: float
     group: str | None
+    author: str | None
 
 
 class Hit(NamedTuple):

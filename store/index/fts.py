@@ -4,12 +4,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muniment.store.database import number
 from muniment.store.index import match, statements
 from muniment.store.index.documents import Document, Filters, Hit, Row
-from muniment.store.index.postings import Collector, PlainCollector, PostingWriter, purge
+from muniment.store.index.postings import DOCUMENTS, Collector, PlainCollector, PostingWriter, purge
 from muniment.store.index.schema import index_errors, open_index
 from muniment.store.index.searching import Searcher
 from muniment.store.index.told import WEIGHTS
@@ -76,22 +76,23 @@ class TextIndex:
 
     def write(self, rows: Iterable[tuple[object, ...]], collector: Collector) -> int:
         """Add documents by the values of their rows, and what a collector gives of each in turn."""
-        added = 0
         with self.transaction():
-            execute = self._db.execute
             before = self.count()
             writer = PostingWriter(self._db, collector)
+            placed, words = [], []
             for values in rows:
                 place, views = writer.add()
-                execute(statements.INSERT, (place, *values))
-                if not self._db.changes():
-                    self._replace(place, values, writer)
-                    before -= 1
-                execute(statements.INSERT_WORDS, (place, *views))
-                added += 1
+                placed.append((place, *values))
+                words.append((place, *views))
+            changes = self._db.total_changes()
+            self._db.executemany(statements.INSERT, placed)
+            added = self._db.total_changes() - changes
+            self._db.executemany(statements.INSERT_WORDS, words)
+            if added < len(placed):
+                self._replace(placed, writer)
             writer.finish()
-            self.set_mark("documents", before + added)
-        return added
+            self.set_mark(DOCUMENTS, before + added)
+        return len(placed)
 
     def _collector(self, documents: list[Document]) -> Collector:
         if len(documents) < (_MANY_WITH_NUMPY if "numpy" in sys.modules else _MANY):
@@ -100,21 +101,29 @@ class TextIndex:
 
         return InvertedCollector(invert(documents, self._cutter))
 
-    def _replace(self, place: int, values: tuple[object, ...], writer: PostingWriter) -> None:
-        """Put a document in the place of that of its ref; its number goes on with the same text.
+    def _replace(self, placed: list[tuple[Any, ...]], writer: PostingWriter) -> None:
+        """Put documents that have no row yet in the places of those of their refs.
 
-        A vector belongs to a number, so only what was said anew needs one.
+        A document's number goes on with the same text: a vector belongs to a number, so only what
+        was said anew needs one.
         """
         execute = self._db.execute
-        ref, *others = values
-        ((own, old, told),) = execute("SELECT rowid, place, told FROM doc WHERE ref = ?", (ref,))
-        if told != others[-1]:
-            self._delete([str(ref)], writer)
-            execute(statements.INSERT, (place, *values))
-        else:
-            writer.bury(old)
-            execute("DELETE FROM fts WHERE rowid = ?", (old,))
-            execute(statements.UPDATE, (place, *others, own))
+        statement = "SELECT place FROM doc WHERE place >= ?"
+        taken = {row[0] for row in execute(statement, (placed[0][0],))}
+        for values in placed:
+            place, ref, *others = values
+            if place in taken:
+                continue
+            ((own, old, told),) = execute(
+                "SELECT rowid, place, told FROM doc WHERE ref = ?", (ref,)
+            )
+            if told != others[-1]:
+                self._delete([ref], writer)
+                execute(statements.INSERT, values)
+            else:
+                writer.bury(old)
+                execute("DELETE FROM fts WHERE rowid = ?", (old,))
+                execute(statements.UPDATE, (place, *others, own))
 
     def remove(self, refs: Iterable[str]) -> int:
         """Remove documents by ref; return how many there were."""
@@ -122,7 +131,7 @@ class TextIndex:
             writer = PostingWriter(self._db)
             removed = self._delete(refs, writer)
             writer.finish()
-            self.set_mark("documents", self.count() - removed)
+            self.set_mark(DOCUMENTS, self.count() - removed)
         return removed
 
     def settle(self) -> None:
@@ -165,7 +174,7 @@ class TextIndex:
 
     def count(self) -> int:
         """Return the number of documents."""
-        return int(self.get_mark("documents"))
+        return int(self.get_mark(DOCUMENTS))
 
     def gone(self) -> frozenset[int]:
         """Return the numbers of removed documents; they are never given out again."""
@@ -183,7 +192,7 @@ class TextIndex:
     ) -> list[Hit]:
         """Return the best documents; those that hold a short or quoted question as it is lead."""
         with self._snapshot():
-            return self._searcher.search(query, limit, filters, weights, self.count())
+            return self._searcher.search(query, limit, filters, weights)
 
     def rows(self, rowids: Iterable[int]) -> dict[int, Row]:
         """Return stored documents by number; those removed are left out."""
@@ -209,8 +218,7 @@ class TextIndex:
     def idf(self, query: "QueryAnalysis") -> dict[str, float]:
         """Return the inverse document frequency of each unit of a question, by its text."""
         with self._snapshot():
-            documents = self.count()
-            self._searcher.refresh()
+            documents = self._searcher.documents()
             found = {unit.text: self._searcher.documents_with(unit) for unit in query.units}
         return {text: match.rarity(count, documents) for text, count in found.items()}
 

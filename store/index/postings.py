@@ -31,7 +31,7 @@ _TOKENS_KEPT = 65_535
 _MOST_DEAD = 1_024
 # To search among postings takes as long as to look at about so many of them.
 _LOOKS_OF_SEARCH = 8
-PLACES, TOKENS, PURGES = "places", "tokens", "purges"
+DOCUMENTS, PLACES, TOKENS, PURGES = "documents", "places", "tokens", "purges"
 
 TABLES = """
 CREATE TABLE posting (

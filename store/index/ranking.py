@@ -16,6 +16,7 @@ from muniment.store.database import number
 from muniment.store.index.match import K1, PREFIX_END, B, idf
 from muniment.store.index.postings import (
     CHUNK,
+    DOCUMENTS,
     PLACES,
     PURGES,
     TOKENS,
@@ -45,6 +46,7 @@ _MOST_BYTES_KEPT = 96 * 1024 * 1024
 class _State(NamedTuple):
     """What the index says of itself; postings that were read hold while it stays the same."""
 
+    documents: int
     places: int
     tokens: int
     purges: int
@@ -69,7 +71,8 @@ class Ranking:
 
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
-        self._state = _State(0, 0, 0, 0)
+        self._state = _State(0, 0, 0, 0, 0)
+        self._seen = (-1, -1)
         self._dead: dict[int, set[int]] = {}
         self._held: dict[tuple[str, bool], Held] = {}
         self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
@@ -79,14 +82,18 @@ class Ranking:
 
     def refresh(self) -> None:
         """Forget what was read before the last write; call it once a question."""
+        # What others committed shows in the one number, what this connection wrote in the other.
+        seen = number(self._database, "PRAGMA data_version"), self._database.total_changes()
+        if seen == self._seen:
+            return
+        self._seen = seen
+        names = (DOCUMENTS, PLACES, TOKENS, PURGES)
         marks = dict(
-            self._database.execute(
-                "SELECT name, value FROM mark WHERE name IN (?, ?, ?)", (PLACES, TOKENS, PURGES)
-            )
+            self._database.execute("SELECT name, value FROM mark WHERE name IN (?, ?, ?, ?)", names)
         )
         # Between two purges the dead only grow in number.
         dead = number(self._database, "SELECT count(*) FROM dead")
-        state = _State(int(marks[PLACES]), int(marks[TOKENS]), int(marks[PURGES]), dead)
+        state = _State._make((*(int(marks[name]) for name in names), dead))
         if state != self._state:
             self._state = state
             self._dead = by_chunk(dead_places(self._database))
@@ -94,18 +101,23 @@ class Ranking:
             self._norm_of = _PlainNorms(self._database, state.average)
             self._forget()
 
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return self._state.documents
+
     def documents_with(self, term: "Term") -> int:
         """Return how many documents hold a term; a bounded reading is scaled up."""
         return self._read(term).documents
 
-    def score(self, terms: "Sequence[Term]", documents: int, times: Sequence[float]) -> "Scores":
+    def score(self, terms: "Sequence[Term]", times: Sequence[float]) -> "Scores":
         """Return the scores of the documents that hold any of the terms.
 
         ``times`` are what the stored bytes count for, 256 of them.
         """
         read = [(term, held) for term in terms if (held := self._read(term)).rows]
         postings = sum(len(data) for _, held in read for _, data in held.rows) // 4
-        weighed = [(term, held, idf(held.documents, documents)) for term, held in read]
+        weighed = [(term, held, idf(held.documents, self.documents)) for term, held in read]
         if postings <= MOST_PLAIN and "numpy" not in sys.modules:
             return self._plain(weighed, times)
         return self._by_arrays(weighed, times)
@@ -122,10 +134,15 @@ class Ranking:
             return True
         import numpy as np
 
-        together, *others = [self._postings(term, held)[0] for term, held in rare]
+        found = [(self._postings(term, held)[0], held.is_prefix) for term, held in rare]
+        # Those of a prefix come token by token; the others are in their order.
+        inside = [np.unique(places) if is_prefix else places for places, is_prefix in found]
+        together, *others = sorted(inside, key=len)
         for places in others:
-            together = np.intersect1d(together, places)
-        return len(together) > 0
+            if len(places):
+                at = np.searchsorted(places[:-1], together)
+                together = together[places[at] == together]
+        return len(together) > 0 and all(map(len, others))
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""

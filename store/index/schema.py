@@ -12,6 +12,7 @@ from muniment.store.database import (
     CACHE_KIB,
     database_errors,
     keep_plans,
+    map_pages,
     number,
 )
 from muniment.store.errors import DamageError
@@ -19,7 +20,7 @@ from muniment.store.index.documents import IndexDamageError
 from muniment.store.index.postings import TABLES as POSTING_TABLES
 from muniment.store.text.words import ANALYSER_VERSION
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 # The views that text is searched through, in the order of the table's columns.
 VIEWS = ("words", "names", "grams", "cuts", "title", "context")
 
@@ -50,6 +51,7 @@ CREATE TABLE doc (
     path TEXT,
     confidence REAL NOT NULL,
     grp TEXT,
+    author TEXT,
     told INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX doc_asset ON doc (asset);
@@ -119,6 +121,7 @@ def _open_reader(path: Path) -> apsw.Connection:
         connection = apsw.Connection(path.absolute().as_uri() + "?immutable=1", flags=flags)
     keep_plans(connection)
     connection.pragma("cache_size", -CACHE_KIB)
+    map_pages(connection)
     return connection
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from muniment.store.index import match, statements
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from muniment.store.text.query import Phrase, QueryAnalysis, Unit
 
-_row = partial(tuple.__new__, Row)  # half the time of the named tuple's own constructor
+# Half the time of the named tuples' own constructors.
+_row, _hit = partial(tuple.__new__, Row), partial(tuple.__new__, Hit)
 
 
 class Searcher:
@@ -33,22 +34,22 @@ class Searcher:
         limit: int,
         filters: Filters | None,
         weights: Mapping[str, float],
-        documents: int,
     ) -> list[Hit]:
         """Return the best documents; those that hold a short or quoted question as it is lead."""
         self._ranking.refresh()
         terms = self._terms(query)
-        scores = self._ranking.score(terms, documents, _times(weights))
-        bonus, exact = self._phrases(query, terms, documents)
+        scores = self._ranking.score(terms, _times(weights))
+        bonus, exact = self._phrases(query, terms)
         found = [
-            Hit(row, scores.of(place) + bonus.get(place, 0.0), place in exact)
+            _hit((row, scores.of(place) + bonus.get(place, 0.0), place in exact))
             for place, row in self._rows(scores, bonus, limit, filters)
         ]
         return sorted(found, key=in_order)[:limit]
 
-    def refresh(self) -> None:
-        """Look whether something was written since."""
+    def documents(self) -> int:
+        """Return how many documents there are, as of now."""
         self._ranking.refresh()
+        return self._ranking.documents
 
     def documents_with(self, unit: "Unit") -> int:
         """Return how many documents hold a unit of a question, at most."""
@@ -62,7 +63,7 @@ class Searcher:
     # --- phrases ---------------------------------------------------------------------------------
 
     def _phrases(
-        self, query: "QueryAnalysis", terms: list[Term], documents: int
+        self, query: "QueryAnalysis", terms: list[Term]
     ) -> tuple[dict[int, float], set[int]]:
         """Return what phrases add to the scores of documents, and which documents hold them all."""
         bonus: dict[int, float] = {}
@@ -72,7 +73,7 @@ class Searcher:
             places = self._with_phrase(phrase)
             held.append(places)
             if match.counts_whole(phrase, tokens):
-                worth = match.idf(len(places), documents)
+                worth = match.idf(len(places), self._ranking.documents)
                 for place in places:
                     bonus[place] = bonus.get(place, 0.0) + worth * self._ranking.once(place)
         exact = set.intersection(*held) if held and query.exact else set()
@@ -133,10 +134,14 @@ def _with_ties(top: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[i
     return top[: next((at for at in range(count, len(top)) if top[at][1] < least), len(top))]
 
 
-def _times(weights: Mapping[str, float]) -> list[float]:
+def _times(weights: Mapping[str, float]) -> tuple[float, ...]:
     """Return what each stored byte counts for; all views but the context weigh the same."""
     own = {weights[view] for view in VIEWS if view != "context"}
     if len(own) > 1:
         raise ValueError("only the context may weigh something else")
-    (weight,) = own
-    return [weight * (byte >> 4) + weights["context"] * (byte & 15) for byte in range(256)]
+    return _counts(own.pop(), weights["context"])
+
+
+@lru_cache(maxsize=16)
+def _counts(own: float, context: float) -> tuple[float, ...]:
+    return tuple(own * (byte >> 4) + context * (byte & 15) for byte in range(256))

@@ -6,18 +6,15 @@ from muniment.store.index import match
 from muniment.store.index.documents import Document
 from muniment.store.index.schema import VIEWS
 
-COLUMNS = (
-    "doc.rowid, ref, kind, asset, seq, instant, family, origin, role, source, session, path,"
-    " confidence, grp"
-)
+COLUMNS = "doc.rowid, ref, kind, asset, seq, instant, family, origin, role, session, grp, author"
 INSERT = (
     "INSERT INTO doc (place, ref, kind, asset, seq, instant, family, origin, role, source, session,"
-    " path, confidence, grp, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " path, confidence, grp, author, told) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (ref) DO NOTHING"
 )
 UPDATE = (
     "UPDATE doc SET place = ?, kind = ?, asset = ?, seq = ?, instant = ?, family = ?, origin = ?,"
-    " role = ?, source = ?, session = ?, path = ?, confidence = ?, grp = ?, told = ?"
+    " role = ?, source = ?, session = ?, path = ?, confidence = ?, grp = ?, author = ?, told = ?"
     " WHERE rowid = ?"
 )
 INSERT_WORDS = f"INSERT INTO fts (rowid, {', '.join(VIEWS)}) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -4,12 +4,13 @@ import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 import apsw
 
-from muniment.store.database import number
+from muniment.store.database import number, rows
 from muniment.store.rows import name_in
 
 # The tables that an index follows by sequence number.
@@ -79,6 +80,8 @@ class AssetFacts(NamedTuple):
         return f"{name} {INSIDE} {member}"
 
 
+_asset_facts = partial(tuple.__new__, AssetFacts)
+
 Around: TypeAlias = tuple[list[Neighbour], list[Neighbour]]
 
 
@@ -135,12 +138,18 @@ class Changes:
         )
         return [row[0] for row in rows]
 
-    def observations_after(self, mark: int, limit: int) -> list[int]:
-        """Return the numbers of the next observations, live or not."""
-        rows = self._database.execute(
-            "SELECT seq FROM observation WHERE seq > ? ORDER BY seq LIMIT ?", (mark, limit)
+    def observations_after(self, mark: int, limit: int, most_bytes: int) -> list[int]:
+        """Return the numbers of the next observations, live or not; so many at most, and no more
+        after so many bytes of text.
+        """
+        found = rows(
+            self._database,
+            "SELECT seq, octet_length(text) FROM observation WHERE seq > ? ORDER BY seq LIMIT ?",
+            (mark, limit),
         )
-        return [row[0] for row in rows]
+        sizes = accumulate(size for _, size in found)
+        within = bisect_left(list(sizes), most_bytes) + 1
+        return [number for number, _ in found[:within]]
 
     def ids(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the observation ids behind sequence numbers."""
@@ -257,7 +266,7 @@ class Changes:
         found: dict[str, AssetFacts] = {}
         for *plain, path, source in rows:
             seen = b"" if path is None else bytes(path)  # type: ignore[arg-type]  # a BLOB
-            facts = AssetFacts._make((*plain, seen, source or "", ()))
+            facts = _asset_facts((*plain, seen, source or "", ()))
             found[facts.id] = facts if path is not None else self._inside(facts)
         return found
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -14,15 +15,14 @@ from muniment.store.ids import (
     storable,
     storable_or_none,
 )
-from muniment.store.rows import ObservationRow
+from muniment.store.rows import IndexedRow, ObservationRow
 from muniment.store.times import now, sort_key
 
 if TYPE_CHECKING:
     from muniment.store.records import Locator, Observation, Producer
 
-_COLUMNS = """
-o.seq, o.id, a.id, o.kind, o.text, o.locator, p.fingerprint, o.confidence, o.origin, o.role,
-o.language, o.author, o.thread, o.occurred, coalesce(o.instant,
+_INSTANT = """
+coalesce(o.instant,
   (SELECT c.sort FROM capture_now c WHERE c.asset = o.asset),
   (WITH RECURSIVE above(asset, depth) AS (
      SELECT o.asset, 0
@@ -31,11 +31,24 @@ o.language, o.author, o.thread, o.occurred, coalesce(o.instant,
        depth + 1
      FROM above
      WHERE depth < 64 AND EXISTS (SELECT 1 FROM derivation WHERE asset = above.asset))
-   SELECT c.sort FROM above JOIN capture_now c ON c.asset = above.asset ORDER BY depth LIMIT 1)),
-o.attributes
+   SELECT c.sort FROM above JOIN capture_now c ON c.asset = above.asset ORDER BY depth LIMIT 1))
+"""
+_COLUMNS = f"""
+o.seq, o.id, a.id, o.kind, o.text, o.locator, p.fingerprint, o.confidence, o.origin, o.role,
+o.language, o.author, o.thread, o.occurred, {_INSTANT}, o.attributes
+"""
+_INDEXED = f"""
+SELECT o.seq, o.id, a.id, o.kind, o.text, o.confidence, o.origin, o.role, o.author, o.thread,
+  json_extract(o.occurred, '$.local'), {_INSTANT},
+  CASE WHEN o.attributes <> '{{}}' THEN o.attributes ->> 'heading' END
+FROM observation_live o JOIN asset a ON a.seq = o.asset
+WHERE o.seq IN (SELECT value FROM json_each(?)) ORDER BY o.seq
 """
 # Our own JSON has no white space around it to look for.
 _decode = json.JSONDecoder().raw_decode
+# Half the time of the named tuples' own constructors.
+_indexed_row = partial(tuple.__new__, IndexedRow)
+_row_of = partial(tuple.__new__, ObservationRow)
 _FROM = "JOIN asset a ON a.seq = o.asset JOIN producer p ON p.seq = o.producer"
 
 
@@ -201,6 +214,11 @@ class Evidence:
         found = self._read("observation_live", "o.seq IN (SELECT value FROM json_each(?))", wanted)
         return {row.id: row for row in found}
 
+    def indexed(self, numbers: Iterable[int]) -> dict[int, IndexedRow]:
+        """Return what an index tells of those of the observations that are live, in order."""
+        rows = self._database.execute(_INDEXED, (json.dumps(list(numbers)),))
+        return {row.seq: row for row in map(_indexed_row, rows)}
+
     def _read(self, table: str, where: str, values: tuple[Any, ...]) -> Iterator[ObservationRow]:
         rows = self._database.execute(
             f"SELECT {_COLUMNS} FROM {table} o {_FROM} WHERE {where}", values
@@ -234,7 +252,7 @@ def _values(o: "Observation", asset: int, producer: int, attempt: int) -> tuple[
 
 def _observation_row(row: tuple[Any, ...]) -> ObservationRow:
     locator, occurred, attributes = row[5], row[13], row[15]
-    return ObservationRow._make(
+    return _row_of(
         (
             *row[:5],
             _decode(locator)[0],

@@ -39,7 +39,9 @@ def fold(text: str) -> str:
     """Return the folded form; any text is accepted and none raises."""
     if text.isascii():
         text = text.lower()
-        return text.translate(_FOLDS) if _CONTROLS.search(text) else text
+        if text.isprintable() or not _CONTROLS.search(text):
+            return text
+        return text.translate(_FOLDS)
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_FOLDS)
     return unicodedata.normalize("NFKC", folded)
 

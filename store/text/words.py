@@ -27,6 +27,9 @@ _STEMS_KEPT = 50_000
 # Longer runs are cut into pieces of this many characters, on both sides alike.
 _LONGEST = 64
 
+# ASCII with a space in the place of every sign.
+_WITHOUT_SIGNS = bytes(code if chr(code).isalnum() else 0x20 for code in range(128)).ljust(256)
+
 
 class Cutter(Protocol):
     """Cut Han text as jieba's search mode does, without guessing unknown words."""
@@ -66,11 +69,14 @@ def cuts_of(text: str, cutter: Cutter) -> list[str]:
 
 def raw_words(folded: str) -> list[str]:
     """Return the words of a folded text, not stemmed."""
-    if folded.isascii():
+    return _short(_ascii_words(folded) if folded.isascii() else _found(kinds.WORD, folded))
+
+
+def _ascii_words(folded: str) -> list[str]:
+    if "'" in folded:
         words: list[str] = kinds.ASCII_WORD.findall(folded)
-    else:
-        words = _found(kinds.WORD, folded)
-    return _short(words)
+        return words
+    return folded.encode("ascii").translate(_WITHOUT_SIGNS).decode("ascii").split()
 
 
 def raw_names(folded: str) -> list[str]:

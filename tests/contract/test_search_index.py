@@ -272,11 +272,11 @@ def test_equal_scores_come_in_ledger_order(find: Find, index: SearchIndex) -> No
 def test_a_search_in_rows_keeps_what_was_given(index: SearchIndex) -> None:
     document = Document(
         "r", "ocr", "text", "t", "c", "sha256:1", 9, "2026-01-01T00:00:00.000000Z", "image",
-        "media", "user", "src", "s", "/p", 0.5, "g",
+        "media", "user", "src", "s", "/p", 0.5, "g", "Ann",
     )  # fmt: skip
     index.add([document])
     hit: Hit = index.search(analyse_query("text"))[0]
-    assert hit.row[1:] == (document.ref, document.kind, *document[5:])
+    assert hit.row[1:] == tuple(getattr(document, name) for name in hit.row._fields[1:])
     assert index.rows([hit.rowid, 10_000]) == {hit.rowid: hit.row}
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from muniment.store.text.query import Phrase, QueryAnalysis, Unit
 
 COLUMNS = (
-    "d.rowid, d.ref, d.kind, d.asset, d.seq, d.instant, d.family, d.origin, d.role, d.source,"
-    " d.session, d.path, d.confidence, d.grp"
+    "d.rowid, d.ref, d.kind, d.asset, d.seq, d.instant, d.family, d.origin, d.role,"
+    " d.session, d.grp, d.author"
 )
 _OFTEN = "(CAST(:own AS float8) * (p.held >> 4) + CAST(:beside AS float8) * (p.held & 15))"
 _NORM = f"({K1 * (1 - B)} + CAST(:scale AS float8) * p.size)"

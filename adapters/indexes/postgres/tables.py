@@ -17,7 +17,7 @@ from muniment.adapters.indexes.postgres.connection import (
 from muniment.store.text.words import ANALYSER_VERSION
 
 # Raised when the tables change: an index of the old ones is rebuilt.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCOPE = re.compile(r"[0-9a-f]{16}")
 _GENERATION = re.compile(r"gen-([0-9]+)")
 # One number that stands for "somebody makes the schema", for the server's own advisory locks.
@@ -34,8 +34,9 @@ CREATE TABLE {document} (
     rowid integer PRIMARY KEY, ref text COLLATE "C" NOT NULL UNIQUE, kind text NOT NULL,
     asset text, seq bigint NOT NULL, instant text COLLATE "C", family text, origin text, role text,
     source text, session text, path text COLLATE "C", confidence double precision NOT NULL,
-    grp text, told bigint NOT NULL, size integer NOT NULL, spaced text COLLATE "C" NOT NULL,
-    paired text COLLATE "C" NOT NULL, tokens text[] COLLATE "C" NOT NULL
+    grp text, author text, told bigint NOT NULL, size integer NOT NULL,
+    spaced text COLLATE "C" NOT NULL, paired text COLLATE "C" NOT NULL,
+    tokens text[] COLLATE "C" NOT NULL
 )
 """
 # How often a token stands in a document: 16 times the text's own, and its context's.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _FIELDS = {
     "rowid": "integer", "ref": "text", "kind": "text", "asset": "text", "seq": "bigint",
     "instant": "text", "family": "text", "origin": "text", "role": "text", "source": "text",
-    "session": "text", "path": "text", "confidence": "float8", "grp": "text", "told": "bigint",
-    "size": "integer", "spaced": "text", "paired": "text",
+    "session": "text", "path": "text", "confidence": "float8", "grp": "text", "author": "text",
+    "told": "bigint", "size": "integer", "spaced": "text", "paired": "text",
 }  # fmt: skip
 _DIGEST_BYTES = 8
 _POSTINGS_AT_ONCE = 50_000

@@ -2,19 +2,18 @@ import pytest
 
 from muniment.pipeline.stages.documents import CONTEXT_CHARACTERS, date_words, observation_document
 from muniment.store.ledger.changes import AssetFacts, Neighbour
-from muniment.store.rows import ObservationRow
+from muniment.store.rows import IndexedRow
 
 ASSET = AssetFacts(1, "sha256:a", 3, "inline", "text/plain", "text", b"/chats/with bob.txt", "me")
 
 
-def row(**fields: object) -> ObservationRow:
+def row(**fields: object) -> IndexedRow:
     values: dict[str, object] = {
         "seq": 7, "id": "obs_1", "asset": "sha256:a", "kind": "message", "text": "hello",
-        "locator": {}, "producer": "p", "confidence": 1.0, "origin": "user", "role": None,
-        "language": None, "author": "Ann", "thread": "t", "occurred": None,
-        "instant": "2026-02-01T10:00:00.000000Z", "attributes": {},
+        "confidence": 1.0, "origin": "user", "role": None, "author": "Ann", "thread": "t",
+        "local": None, "instant": "2026-02-01T10:00:00.000000Z", "heading": None,
     }  # fmt: skip
-    return ObservationRow(**{**values, **fields})  # type: ignore[arg-type]  # by name
+    return IndexedRow(**{**values, **fields})  # type: ignore[arg-type]  # by name
 
 
 def test_a_message_is_found_by_author_file_neighbours_and_date() -> None:

@@ -315,7 +315,7 @@ def test_neighbours_read_at_once_are_those_read_one_by_one(store: TinyStore) -> 
                thread="undated")  # fmt: skip
     store.file("lines.txt", [Line(f"line {number}") for number in range(4)])
     store.note("alone")
-    numbers = changes.observations_after(0, 100)
+    numbers = changes.observations_after(0, 100, 10_000)
 
     many = changes.around_many(numbers, 2, 6)
 
