@@ -2,9 +2,10 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, reduce
 from heapq import heapify, heappop, heappush
+from operator import or_
 from typing import TYPE_CHECKING, TypeVar
 
 from muniment.pipeline.recall.items import Item
@@ -20,6 +21,7 @@ _ALIKE = 0.85
 _ALIKE_SHOWN = 0.6
 _SHINGLE = 3
 _BITS = 512
+_MARKS_KEPT = 50_000
 # Two sets this alike differ by at most this share of their sizes added up.
 _MOST_APART = (1 - _ALIKE) / (1 + _ALIKE)
 # Shorter texts that differ at all say different things.
@@ -119,13 +121,12 @@ class _Long:
         return next((item for item, other in kept if _alike(own, other)), None)
 
 
-def spread(items: "Sequence[Scored]") -> "list[Scored]":
-    """Order items by score, each further one of a source counting a little less."""
+def spread(items: "Sequence[Scored]") -> "Iterator[Scored]":
+    """Yield items by score, each further one of a source counting a little less."""
     seen: dict[str | None, int] = {}
     # A score only falls while it waits, so the top of the heap is recounted before it is taken.
     waiting = [(-item.score, -item.score, place) for place, item in enumerate(items)]
     heapify(waiting)
-    ordered: list[Scored] = []
     while waiting:
         counted, own, place = heappop(waiting)
         item = items[place]
@@ -135,8 +136,7 @@ def spread(items: "Sequence[Scored]") -> "list[Scored]":
             heappush(waiting, (current, own, place))
             continue
         seen[item.group] = seen.get(item.group, 0) + 1
-        ordered.append(item)
-    return ordered
+        yield item
 
 
 class _Print:
@@ -166,18 +166,24 @@ class _Print:
 
 
 class _Marks(dict[str, int]):
-    """The bit of each shingle that has a space on one side, by what is on the other."""
+    """The bits of the shingles of a word that have a space on one side."""
 
-    def __init__(self, before: str, after: str) -> None:
-        self._before, self._after = before, after
-
-    def __missing__(self, letters: str) -> int:
-        shingle = f"{self._before}{letters}{self._after} "[:_SHINGLE]
-        bit = self[letters] = 1 << hash(shingle) % _BITS
-        return bit
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MARKS_KEPT:
+            self.clear()
+        bits = self[word] = _start(word) | (_end(word) if len(word) > 1 else 0)
+        return bits
 
 
-_STARTS, _ENDS = _Marks(" ", ""), _Marks("", " ")
+_MARKS = _Marks()
+
+
+def _start(word: str) -> int:
+    return 1 << hash(f" {word[:2]} "[:_SHINGLE]) % _BITS
+
+
+def _end(word: str) -> int:
+    return 1 << hash(f"{word[-2:]} ") % _BITS
 
 
 def _marks_of(words: Sequence[str]) -> int:
@@ -185,11 +191,9 @@ def _marks_of(words: Sequence[str]) -> int:
     if len(words) < 2:  # noqa: PLR2004 (no space)
         return 0
     first, last = words[0], words[-1]
-    marks = _ENDS[first[-2:]] if len(first) > 1 else 0
-    marks |= _STARTS[last[:2]] if len(last) > 1 else 0
-    for word in words[1:-1]:
-        marks |= _STARTS[word[:2]] | _ENDS[word[-2:]]
-    return marks
+    marks = reduce(or_, map(_MARKS.__getitem__, words[1:-1]), 0)
+    marks |= _end(first) if len(first) > 1 else 0
+    return marks | (_start(last) if len(last) > 1 else 0)
 
 
 def _share(one: _Print, other: _Print) -> float:

@@ -75,11 +75,12 @@ def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
     for signal in signals:
         name, floor = signal.name, signal.floor
         top = max([score for _, score in signal.hits], default=0.0) - floor
+        by_rank = signal.weight * (1 - calibration)
+        by_score = signal.weight * calibration / (RRF_K + 1) / top if top > 0 else 0.0
         for rank, (key, score) in enumerate(signal.hits, 1):
-            normalised = (score - floor) / top if top > 0 and score > floor else 0.0
-            calibrated = normalised / (RRF_K + 1)
-            reciprocal = 1 / (RRF_K + rank)
-            share = signal.weight * ((1 - calibration) * reciprocal + calibration * calibrated)
+            share = by_rank / (RRF_K + rank)
+            if score > floor:
+                share += by_score * (score - floor)
             found = joined.get(key)
             if found is None:
                 joined[key] = Fused(key, share, {name: rank}, {name: score}, {name: share})
@@ -91,25 +92,24 @@ def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
 
 
 def add_group_prior(
-    fused: Sequence[Fused], group_of: Mapping[str, str | None], weight: float, *, members: int = 3
-) -> list[Fused]:
-    """Raise what stands in a group (episode, thread, document) that answers well as a whole."""
-    groups: dict[str, list[float]] = {}
-    for hit in fused:
-        group = group_of.get(hit.key)
+    fused: Sequence[Fused], groups: Sequence[str | None], weight: float, *, members: int = 3
+) -> None:
+    """Raise what stands in a group (episode, thread, document) that answers well as a whole.
+
+    ``groups`` names that of each hit. The hits are to be ordered anew.
+    """
+    scores: dict[str, list[float]] = {}
+    for hit, group in zip(fused, groups, strict=True):
         if group is not None:
-            groups.setdefault(group, []).append(hit.score)
-    totals = {group: sum(sorted(scores)[-members:]) for group, scores in groups.items()}
+            scores.setdefault(group, []).append(hit.score)
+    totals = {group: sum(sorted(own)[-members:]) for group, own in scores.items()}
     best = max(totals.values(), default=0.0)
     if best <= 0:
-        return list(fused)
+        return
     amounts = {group: weight / (RRF_K + 1) * total / best for group, total in totals.items()}
-    for hit in fused:
-        group = group_of.get(hit.key)
+    for hit, group in zip(fused, groups, strict=True):
         if group is not None:
-            hit.score += amounts[group]
-            hit.parts["group"] = amounts[group]
-    return ordered(fused)
+            hit.add("group", amounts[group])
 
 
 def nudge(fused: Sequence[Fused], amounts: Callable[[str], Mapping[str, float]]) -> list[Fused]:

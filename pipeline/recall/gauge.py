@@ -22,6 +22,7 @@ class Gauge:
         self._has_han = query.language == "zh"
         self._whole = Yardstick(query.analysis, scale.weights)
         self._clauses = [Yardstick(clause, scale.weights) for clause in query.clauses]
+        self._names: dict[tuple[str | None, str | None, int], list[Line]] = {}
 
     def measure(self, item: Item) -> None:
         """Set an item's coverage of the query and of each of its clauses."""
@@ -32,11 +33,12 @@ class Gauge:
 
     def measure_together(self, item: Item, around: Sequence[Item]) -> None:
         """Set how much of the query a short item holds together with what stands around it."""
-        parts = [part for one in (item, *around) for part in self._searched(one)]
-        if sum(map(len, parts)) + len(parts) > _MOST_CHARACTERS:
-            parts = ["\n".join(parts)[:_MOST_CHARACTERS]]
-        together = self._whole.covered([line for part in parts for line in lines_of(part)])
-        item.together = max(item.coverage, together.share)
+        items = (item, *around)
+        lines = [line for one in items for line in self._lines_of(one)]
+        if sum([len(line.folded) for line in lines]) + len(lines) > _MOST_CHARACTERS:
+            parts = [part for one in items for part in (one.text, *self._names_of(one))]
+            lines = lines_of("\n".join(parts)[:_MOST_CHARACTERS])
+        item.together = max(item.coverage, self._whole.covered(lines).share)
 
     def missing_from(self, items: Iterable[Item]) -> tuple[str, ...]:
         """Return the telling words of the query that no item holds."""
@@ -49,16 +51,26 @@ class Gauge:
         )
 
     def _lines_of(self, item: Item) -> Collection[Line]:
-        """Read what is searched of an item, once."""
+        """Read what is searched of an item, once: what it says and what it is called by."""
         if not item.lines:
-            item.lines = [line for part in self._searched(item) for line in lines_of(part)]
+            item.lines = [*lines_of(item.text), *self._called(item)]
         return item.lines
 
-    def _searched(self, item: Item) -> Iterable[str]:
-        """Return what an item says and is called by: its text, its day, who spoke, the file."""
-        parts = {item.text: None, date_words(item.time, han=self._has_han): None}
+    def _called(self, item: Item) -> Sequence[Line]:
+        """Read what an item is called by; in a conversation that comes back."""
+        first, *others = item.proofs
+        if others or first.quote != item.text:
+            return [line for part in self._names_of(item) for line in lines_of(part)]
+        key = (item.time, first.row.author, first.asset.number)
+        found = self._names.get(key)
+        if found is None:
+            found = [line for part in self._names_of(item)[:-1] for line in lines_of(part)]
+            self._names[key] = found
+        return found
+
+    def _names_of(self, item: Item) -> list[str]:
+        """Return what an item is called by: its day, who spoke, the file; and what it quotes."""
+        names = [date_words(item.time, han=self._has_han)]
         for proof in item.proofs:
-            parts[proof.quote] = None
-            parts[proof.row.author or ""] = None
-            parts[proof.asset.name] = None
-        return parts
+            names += [proof.row.author or "", proof.asset.name, proof.quote]
+        return names

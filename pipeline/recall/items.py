@@ -1,7 +1,7 @@
 """What recall carries from a hit to a line of the pack."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from muniment.store.text.holding import Line
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(NamedTuple):
     """One piece of live evidence: ``quote`` is an exact part of the observation's text."""
 
     row: "ObservationRow"

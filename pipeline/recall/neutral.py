@@ -43,10 +43,11 @@ def joined(parts: Sequence[str], between: str) -> str:
 
 def lines(text: str) -> Iterator[str]:
     """Yield the harmless lines of a text, empty ones left out, none read as Markdown structure."""
-    for line in [text] if _PLAIN.fullmatch(text) else _BREAKS.split(text):
-        kept = _spaced(_harmless(line))
+    plain = _PLAIN.fullmatch(text) is not None
+    for line in [text] if plain else _BREAKS.split(text):
+        kept = _spaced(line if plain else _harmless(line))
         if kept:
-            yield _STRUCTURE.sub(lambda start: "\\" + start.group(), kept)
+            yield "\\" + kept if _STRUCTURE.match(kept) else kept
 
 
 def _spaced(text: str) -> str:

@@ -14,8 +14,8 @@ SECTIONS = (
 )  # fmt: skip
 _SCORE_DIGITS = 6
 _LONGEST_ID = "c999"
-# The words of a citation alone, its ref and its confidence, take more tokens than this.
-_LEAST_COST = 16
+# The words of a citation alone, from its name to its ref, take more tokens than this.
+_LEAST_COST = 28
 
 
 class PackBuilder:
@@ -52,9 +52,14 @@ class PackBuilder:
         """Return what an item would take, its heading and new citations included."""
         return self.drafted(section, item).cost
 
+    def has_room(self, item: Item) -> bool:
+        """Tell whether an item can fit at all, by its text and a citation of the shortest kind."""
+        cites = any(_key(proof) not in self._citations for proof in item.proofs)
+        return self.left >= len(item.text) // CHARACTERS_A_TOKEN + cites * _LEAST_COST
+
     def add(self, section: str, item: Item, limit: int | None = None) -> bool:
         """Add an item when it fits into what is left (and into ``limit``); return whether."""
-        return self.take(self.drafted(section, item), limit)
+        return self.has_room(item) and self.take(self.drafted(section, item), limit)
 
     def drafted(self, section: str, item: Item) -> "Draft":
         """Return an item as it would stand, new citations under an id as long as any."""

@@ -90,7 +90,8 @@ def understand(text: str, now: str, cache: Path | None = None) -> Query:
     families, media_words = _media(text)
     hints = [*time_words, *media_words, *_FRAME.findall(text), *_TITLE.findall(text)]
     clauses = [part for part in _CLAUSE_END.split(text) if part.strip()][:_MOST_CLAUSES]
-    parts = [analyse_query(part, dictionary) for part in clauses]
+    # A question of one clause is that clause.
+    parts = [analyse_query(part, dictionary) for part in clauses] if len(clauses) > 1 else []
     framed = {unit.text for hint in set(hints) for unit in analyse_query(hint, dictionary).units}
     return Query(
         text=text,

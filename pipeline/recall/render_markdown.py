@@ -67,7 +67,7 @@ def item_head(kind: str, time: str | None, duplicates: int) -> str:
         facts.append(_time(time))
     if duplicates:
         facts.append(f"{duplicates} more alike")
-    return f"- {', '.join(map(neutral.inline, facts))}"
+    return f"- {neutral.inline(', '.join(facts))}"
 
 
 def citing(head: str, citations: Sequence[str]) -> str:
@@ -94,34 +94,17 @@ def cited(name: str, facts: str) -> str:
 
 def citation_facts(citation: Mapping[str, Any]) -> str:
     """Return where a citation leads to."""
-    return _facts(
-        citation["name"],
+    facts = (
+        _shortened(citation["name"]) or "text",
         citation["media_type"],
         locator_words(citation["locator"]),
         citation["origin"],
         citation["producer"],
-        citation["confidence"],
-        citation["captured_at"],
+        f"confidence {round(citation['confidence'], _SHARE_DIGITS)}",
+        _time(citation["captured_at"] or ""),
         citation["ref"],
     )
-
-
-@lru_cache(maxsize=512)
-def _facts(  # noqa: PLR0913, PLR0917 (what a citation tells)
-    name: str, media_type: str, place: str, origin: str, producer: str, confidence: float,
-    captured_at: str | None, ref: str,
-) -> str:  # fmt: skip
-    facts = [
-        _shortened(name) or "text",
-        media_type,
-        place,
-        origin,
-        producer,
-        f"confidence {round(confidence, _SHARE_DIGITS)}",
-        _time(captured_at) if captured_at else "",
-        ref,
-    ]
-    return neutral.joined([fact for fact in facts if fact], f" {_BETWEEN} ")
+    return neutral.joined(list(filter(None, facts)), f" {_BETWEEN} ")
 
 
 def foot_lines(pack: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from muniment.pipeline.gist import gist
@@ -15,7 +16,6 @@ from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
 from muniment.pipeline.recall.select import Candidates
-from muniment.pipeline.recall.speakers import raise_speakers
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
 from muniment.store.ledger.changes import Changes
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # About this many tokens of the budget bring in one more candidate. With its citation, hardly any
 # item takes fewer than the other number.
-_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 50
+_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 64
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
@@ -79,8 +79,8 @@ class Recall:
         gauge = Gauge(query, scale)
         return cls(ledger, index, request, query, now, resolver, used, scale, gauge, around)
 
-    def find(self) -> Found:
-        """Ask the signals."""
+    def find(self, wanted: int = 0) -> Found:
+        """Ask the signals; ``wanted`` observations are looked for where that is more than usual."""
         assets = None
         if self.request.filters.path is not None:
             seen = self.ledger.assets.at_path(self.request.filters.path)
@@ -92,10 +92,10 @@ class Recall:
             nearest = NearestDocuments(self.index, self.embedder, self.request.query)
             self.lacking = nearest.lacking
         self.found = find(
-            self.index, self.query, self.request, self.now, assets=assets, nearest=nearest
-        )
+            self.index, self.query, self.request, self.now,
+            assets=assets, nearest=nearest, wanted=wanted,
+        )  # fmt: skip
         self._raise_named()
-        self._raise_speakers()
         return self.found
 
     def _raise_named(self) -> None:
@@ -107,13 +107,6 @@ class Recall:
                     self.ledger, self.path, hits, WEIGHTS.entity
                 )
 
-    def _raise_speakers(self) -> None:
-        """Let what the people say who are asked about come first; plain fusion has no priors."""
-        if self.request.fusion == "weighted":
-            self.found.hits["observation"] = raise_speakers(
-                self.ledger, self.query, self.found.hits["observation"], WEIGHTS.speaker
-            )
-
     def candidates(self) -> "Iterator[Candidates]":
         """Yield what was found as proven items, measured, near-duplicates collapsed.
 
@@ -121,7 +114,8 @@ class Recall:
         for, all that may be taken. What is not looked at is no duplicate of anything. A question of
         several parts takes all at once: the best of a part may be far down.
         """
-        self.find()
+        # Some are not proven or say nothing of the question.
+        self.find(self._most * 5 // 4)
         others = self._others()
         observations: list[Item] = []
         for taken, left in self._tranches():
@@ -141,15 +135,19 @@ class Recall:
 
     def _tranches(self) -> "Iterator[tuple[list[Fused], int]]":
         """Yield the observation hits to look at, and how many are left then."""
-        budget = self.request.token_budget
-        most = min(max(budget // _TOKENS_A_CANDIDATE, _LEAST_CANDIDATES), _MOST_CANDIDATES)
-        hits = self.found.hits["observation"][:most]
-        first = len(hits) if self.query.clauses else budget // _TOKENS_AN_ITEM
+        hits = self.found.hits["observation"][: self._most]
+        first = len(hits) if self.query.clauses else self.request.token_budget // _TOKENS_AN_ITEM
         # In the order that would fill a pack, so that no source takes all the places.
         waiting = spread(hits)
-        yield waiting[:first], len(waiting[first:])
-        if waiting[first:]:
-            yield waiting[first:], 0
+        yield list(islice(waiting, first)), max(len(hits) - first, 0)
+        if len(hits) > first:
+            yield list(waiting), 0
+
+    @property
+    def _most(self) -> int:
+        """How many observations may be looked at."""
+        most = self.request.token_budget // _TOKENS_A_CANDIDATE
+        return min(max(most, _LEAST_CANDIDATES), _MOST_CANDIDATES)
 
     def _others(self) -> Candidates:
         """Return the candidates that are no observations."""
@@ -237,13 +235,10 @@ class Recall:
 
         Around a record are those that it is linked to as related, one hop.
         """
-        changes = Changes(self.ledger.database)
-        beside = {
-            hit.ref: [one for side in changes.around(hit.proofs[0].row.seq, 1) for one in side]
-            for hit in hits
-            if hit.plane != "record"
-        }
-        rows = self.resolver.rows_at([one.seq for found in beside.values() for one in found])
+        lines = {hit.ref: hit.proofs[0].row.seq for hit in hits if hit.plane != "record"}
+        found = Changes(self.ledger.database).around_many(lines.values(), 1, 1) if lines else {}
+        beside = {ref: [one for side in found[seq] for one in side] for ref, seq in lines.items()}
+        rows = self.resolver.rows_at([one.seq for some in beside.values() for one in some])
         for hit in hits:
             if hit.plane == "record":
                 yield from (self._context(item, hit, "related") for item in self._related(hit))
@@ -283,7 +278,7 @@ class Recall:
         time = item.time[:7] if item.time and detail == "label" else item.time
         if item.plane != "observation" or short not in item.text:
             return replace(item, text=short, time=time)
-        return replace(item, text=short, time=time, proofs=[replace(item.proofs[0], quote=short)])
+        return replace(item, text=short, time=time, proofs=[item.proofs[0]._replace(quote=short)])
 
 
 def _by_score(item: "Item") -> tuple[float, str]:

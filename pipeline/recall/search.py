@@ -5,9 +5,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from muniment.pipeline.recall.fuse import Fused, Signal, Weights, add_group_prior, fuse, nudge
+from muniment.pipeline.recall.fuse import (
+    RRF_K,
+    Fused,
+    Signal,
+    Weights,
+    add_group_prior,
+    fuse,
+    ordered,
+)
 from muniment.pipeline.recall.request import Request
 from muniment.pipeline.recall.resolve import ASSISTANT_ORIGINS, OWN_ORIGINS, allowed_states
+from muniment.pipeline.recall.speakers import Speakers
 from muniment.store.index.documents import Filters as IndexFilters
 from muniment.store.times import parse_utc
 
@@ -26,10 +35,14 @@ MEMORY_KINDS = frozenset(
     }
 )  # fmt: skip
 WEIGHTS = Weights()
-_DEPTH: Mapping[str, int] = {"observation": 150, "record": 40, "episode": 15}
+_DEPTH: Mapping[str, int] = {"observation": 100, "record": 40, "episode": 15}
+# The last of the nearest counts nothing, so more of them are asked for.
+_DEPTH_WITH_VECTORS = 150
 # What as-of and kind filters drop after the search is made up for by searching deeper.
 _DEEPER = 4
 _RECENT_DAYS = 30.0
+# The first reciprocal rank, which weights are given in.
+_FIRST = 1 / (RRF_K + 1)
 
 Narrow: TypeAlias = "IndexFilters | None"
 # Given a plane's filters and a depth, the (ref, cosine) pairs nearest to the query.
@@ -44,7 +57,7 @@ class Found:
     similarities: dict[str, float] = field(default_factory=dict)
 
 
-def find(
+def find(  # noqa: PLR0913 (a request, what it is asked of, and how far it goes)
     index: "SearchIndex",
     query: "Query",
     request: Request,
@@ -52,10 +65,12 @@ def find(
     *,
     assets: tuple[str, ...] | None = None,
     nearest: Nearest | None = None,
+    wanted: int = 0,
 ) -> Found:
     """Return what the signals found in each plane, joined, grouped and nudged.
 
-    ``assets`` are those that a path filter names. Nothing comes in that no signal found.
+    ``assets`` are those that a path filter names, ``wanted`` is how many observations are asked
+    for, where that is more than usual. Nothing comes in that no signal found.
     """
     found = Found({plane: [] for plane in PLANES})
     if assets is not None and not assets:
@@ -65,8 +80,18 @@ def find(
             continue
         narrow = _narrowed(plane, request, query, assets)
         if narrow is not None:
-            found.hits[plane] = _plane(index, query, request, narrow, (plane, now, nearest, found))
+            depth = _depth(plane, request, wanted, with_vectors=nearest is not None)
+            place = (plane, depth, now, nearest, found)
+            found.hits[plane] = _plane(index, query, request, narrow, place)
     return found
+
+
+def _depth(plane: str, request: Request, wanted: int, *, with_vectors: bool) -> int:
+    """Return how many hits of a plane each signal is asked for."""
+    most = _DEPTH[plane]
+    if plane == "observation":
+        most = max(_DEPTH_WITH_VECTORS if with_vectors else most, wanted)
+    return max(1, round(most * request.depth)) * (_DEEPER if _filters_later(request) else 1)
 
 
 def _plane(
@@ -74,19 +99,15 @@ def _plane(
     query: "Query",
     request: Request,
     narrow: IndexFilters,
-    place: "tuple[str, str, Nearest | None, Found]",
+    place: "tuple[str, int, str, Nearest | None, Found]",
 ) -> list[Fused]:
-    plane, now, nearest, found = place
-    usual = max(1, round(_DEPTH[plane] * request.depth))
-    depth = usual * (_DEEPER if _filters_later(request) else 1)
+    plane, depth, now, nearest, found = place
     words = index.search(query.analysis, depth, narrow)
     # A hit that holds the question as it stands counts as much again as the best one.
-    top = max((hit.score for hit in words), default=0.0)
-    signals = [
-        Signal("fts", [(hit.ref, hit.score + (top if hit.exact else 0.0)) for hit in words],
-               WEIGHTS.fts)
-    ]  # fmt: skip
-    rows = {hit.ref: hit.row for hit in words}
+    top = max([score for _, score, _ in words], default=0.0)
+    told = [(row.ref, score + top if exact else score) for row, score, exact in words]
+    signals = [Signal("fts", told, WEIGHTS.fts)]
+    rows = {row.ref: row for row, _, _ in words}
     if nearest is not None:
         near = list(nearest(narrow, depth))
         found.similarities.update(near)
@@ -94,16 +115,17 @@ def _plane(
         kept = [(ref, cosine) for ref, cosine in near if ref in rows]
         signals.append(Signal("vector", kept, WEIGHTS.vector, _floor(kept)))
     fused = fuse(signals, calibration=0.0 if request.fusion == "rrf" else WEIGHTS.calibration)
-    for hit in fused:
-        row = rows[hit.key]
+    own = [rows[hit.key] for hit in fused]
+    for hit, row in zip(fused, own, strict=True):
         hit.number, hit.group = row.seq, row.session or row.asset
     if request.fusion == "rrf":
         return fused
     if plane == "observation":
-        groups = {ref: row.group for ref, row in rows.items()}
-        fused = add_group_prior(fused, groups, WEIGHTS.group)
-    hints = _Hints(query, now)
-    return nudge(fused, lambda ref: hints.of(rows[ref]))
+        add_group_prior(fused, [row.group for row in own], WEIGHTS.group)
+    hints = _Hints(query, now, own)
+    for hit, row in zip(fused, own, strict=True):
+        hints.add_to(hit, row)
+    return ordered(fused)
 
 
 def _floor(near: Sequence[tuple[str, float]]) -> float:
@@ -112,26 +134,27 @@ def _floor(near: Sequence[tuple[str, float]]) -> float:
 
 
 class _Hints:
-    """What a document's medium, time and basis add, by name."""
+    """What a document's medium, time, basis and speaker add (in first reciprocal ranks)."""
 
-    def __init__(self, query: "Query", now: str) -> None:
+    def __init__(self, query: "Query", now: str, rows: "Sequence[Row]") -> None:
         self._families = query.families
         self._spans = query.spans
         self._now = _parsed(now)
+        self._speakers = Speakers(query, rows)
 
-    def of(self, row: "Row") -> dict[str, float]:
-        """Return the hints of one document."""
-        found = {}
-        if row.family in self._families:
-            found["medium"] = WEIGHTS.medium
+    def add_to(self, hit: Fused, row: "Row") -> None:
+        """Add the hints of its document to a hit."""
+        if self._families and row.family in self._families:
+            hit.add("medium", WEIGHTS.medium * _FIRST)
         instant = row.instant
         if instant is not None:
             if self._spans and any(span.start <= instant < span.end for span in self._spans):
-                found["time"] = WEIGHTS.time
-            found["recency"] = WEIGHTS.recency * self._recency(instant)
+                hit.add("time", WEIGHTS.time * _FIRST)
+            hit.add("recency", WEIGHTS.recency * _FIRST * self._recency(instant))
         if row.origin == "user" or row.kind == "record":
-            found["basis"] = WEIGHTS.basis
-        return found
+            hit.add("basis", WEIGHTS.basis * _FIRST)
+        if self._speakers.mean(row):
+            hit.add("speaker", WEIGHTS.speaker * _FIRST)
 
     def _recency(self, instant: str) -> float:
         """Return 1 for now, half of that for a month ago, and so on."""

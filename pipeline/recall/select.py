@@ -124,7 +124,7 @@ class Selection:
         reserve = self._reserve(standing)
         said = {key_of(proof.quote) for item in self.chosen for proof in item.proofs}
         fresh = [item for item in candidates.observations if key_of(item.text) not in said]
-        ordered = clauses_first(spread(fresh), len(self._query.clauses))
+        ordered = clauses_first(list(spread(fresh)), len(self._query.clauses))
         taken |= self._fill("observations", ordered, 1.0, reserve)
         answered = list(self.chosen)
         self._fill("profile", standing, PROFILE_SHARE)
@@ -165,6 +165,8 @@ class Selection:
 
     def _add(self, section: str, item: Item, limit: int) -> bool:
         fitted = self._fitted(item, int(self._budget * _EXCERPT_SHARE))
+        if not self._builder.has_room(fitted) and self._count(fitted.text) <= _LEAST_EXCERPT:
+            return False  # it can't be cut any shorter
         draft = self._builder.drafted(section, fitted)
         if not self._builder.take(draft, limit):
             overhead = draft.cost - self._count(fitted.text)
@@ -182,7 +184,7 @@ class Selection:
         if item.plane != "observation" or self._count(item.text) <= limit:
             return item
         text = excerpt(item.text, limit, self._query, self._weights, self._count)
-        return replace(item, text=text, proofs=[replace(item.proofs[0], quote=text)])
+        return replace(item, text=text, proofs=[item.proofs[0]._replace(quote=text)])
 
     def _reserve(self, standing: Sequence[Item]) -> int:
         """Return the room that standing records will take, at most their share."""

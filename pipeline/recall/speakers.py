@@ -8,41 +8,33 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from muniment.pipeline.recall.fuse import Fused, nudge
 from muniment.pipeline.recall.resolve import ASSISTANT_ORIGINS
-from muniment.store.ledger.lookup import Lookup
 from muniment.store.text.fold import fold
 from muniment.store.text.names import folded_name, is_name, stands_in
 from muniment.store.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.query import Query
-    from muniment.store.ledger import Ledger
+    from muniment.store.index.documents import Row
 
-SIGNAL = "speaker"
 _ASSISTANT_ROLES = frozenset({"assistant", "agent", "model", "tool"})
-_PLANE = "observation:"
-# Further down nothing comes into a pack.
-_MOST_HITS = 200
 _HAN_NAME = re.compile("[\u3400-\u9fff]{3}")
 
 
-def raise_speakers(
-    ledger: "Ledger", query: "Query", hits: Sequence[Fused], weight: float
-) -> list[Fused]:
-    """Raise observation hits by whom the question names as their speaker; order them anew."""
-    numbers = [hit.number for hit in hits[:_MOST_HITS]]
-    voices = Lookup(ledger.database).voices(numbers) if numbers else []
-    named = named_in(query.text, {author for _, author, _, _ in voices if author})
-    meant = {
-        _PLANE + identity
-        for identity, author, role, origin in voices
-        if (query.asks_assistant and (origin in ASSISTANT_ORIGINS or role in _ASSISTANT_ROLES))
-        or (author in named)
-    }
-    if not meant:
-        return list(hits)
-    return nudge(hits, lambda key: {SIGNAL: weight} if key in meant else {})
+class Speakers:
+    """Those whom a question asks about, of all who spoke in what was found."""
+
+    def __init__(self, query: "Query", rows: "Sequence[Row]") -> None:
+        self._named = named_in(query.text, {row.author for row in rows if row.author})
+        self._asks_assistant = query.asks_assistant
+
+    def mean(self, row: "Row") -> bool:
+        """Tell whether one of them spoke or wrote this."""
+        if self._asks_assistant and (
+            row.origin in ASSISTANT_ORIGINS or row.role in _ASSISTANT_ROLES
+        ):
+            return True
+        return row.author in self._named
 
 
 def named_in(text: str, authors: Iterable[str]) -> set[str]:

@@ -32,6 +32,8 @@ class Surroundings:
     def look_up(self, hits: "Iterable[Item]") -> None:
         """Read what stands around many hits at once."""
         new = [hit for hit in hits if hit.ref not in self._found]
+        if not new:
+            return
         beside = self._beside(new)
         rows = self._resolver.rows_at({number for found in beside.values() for number, _ in found})
         for hit in new:

@@ -20,6 +20,7 @@ from muniment.pipeline.stages.embed import vectors_held
 from muniment.pipeline.stages.follow import Follower
 from muniment.store import manifest
 from muniment.store.access import Recorder
+from muniment.store.database import map_pages, number
 from muniment.store.errors import MunimentError, NotFoundError, UsageError
 from muniment.store.ledger import Ledger
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # How often one who waits for a reader looks whether the machine bears more, or is not awaited.
 _LOOK_SECONDS = 0.5
+# A question makes some thousands of objects and no cycle of them to speak of.
+_COLLECTED_AFTER = 20_000
 
 
 @dataclass(slots=True)
@@ -42,6 +45,17 @@ class _Reader:
     inode: int
     generation: str
     recorder: Recorder
+    # The state of the ledger, as its connection numbers them, that the index has followed.
+    followed: int = -1
+
+    def is_behind(self) -> bool:
+        """Tell whether the ledger has anything that the index has not followed."""
+        state = number(self.ledger.database, "PRAGMA data_version")
+        if state != self.followed:
+            if Follower(self.ledger, self.index).is_behind():
+                return True
+            self.followed = state
+        return False
 
     def close(self) -> None:
         self.recorder.close()
@@ -116,6 +130,7 @@ class Warm:
 
         gc.collect()
         gc.freeze()
+        gc.set_threshold(_COLLECTED_AFTER, *gc.get_threshold()[1:])
 
     def load_in_background(self) -> threading.Thread | None:
         """Load the embedder beside the first calls where the index holds vectors to use it on."""
@@ -173,9 +188,10 @@ class Warm:
         if reader is not None and not self._is_current(reader):
             reader.close()
             reader = None
-        if reader is not None and not Follower(reader.ledger, reader.index).is_behind():
+        if reader is not None and not reader.is_behind():
             return reader, []
         ledger = Ledger.read(self.workspace.root, self.workspace.scope)
+        map_pages(ledger.database)
         try:
             if reader is not None:
                 reader.close()

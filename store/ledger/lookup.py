@@ -1,6 +1,5 @@
 """What recall asks of the ledger beyond its planes: states of records, and what was known when."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,15 +39,6 @@ class Lookup:
                 (limit,),
             )
         )
-
-    def voices(self, numbers: Iterable[int]) -> list[tuple[str, str | None, str | None, str]]:
-        """Return (id, author, role, origin) of observations by their sequence numbers."""
-        rows = self._database.execute(
-            "SELECT id, author, role, origin FROM observation "
-            "WHERE seq IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(numbers)),),
-        )
-        return list(rows)
 
     def known(self, observations: Iterable[str], at: str) -> set[str]:
         """Return those of the named observations that were recorded by an instant."""

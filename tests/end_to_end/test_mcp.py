@@ -20,6 +20,7 @@ from support.mcp_client import call, http_server, read, refused, run, text_of
 from support.stores import TinyStore
 
 from muniment.pipeline.recall.schema import MemoryPack, PackCitation
+from muniment.pipeline.stages.follow import BATCH
 from muniment.store import manifest
 from muniment.store.layout import Root
 
@@ -56,8 +57,10 @@ def test_every_tool_has_a_schema_and_says_whether_it_changes_anything(tmp_path: 
         assert correct.destructive_hint is True
         recall = tools["memory_recall"]
         assert recall.output_schema is not None
-        cited = recall.output_schema["properties"]["citations"]["items"]
-        assert cited["required"] == list(PackCitation.model_fields)
+        cited = recall.output_schema["properties"]["citations"]
+        assert (cited["type"], cited["x-items"]) == ("array", {"$ref": "#/$defs/PackCitation"})
+        told = recall.output_schema["$defs"]["PackCitation"]
+        assert told["required"] == list(PackCitation.model_fields)
         assert "final" in str(tools["session_append"].input_schema)
         templates = (await client.list_resource_templates()).resource_templates
         assert {one.uri_template for one in templates} == {
@@ -323,7 +326,8 @@ def test_a_recall_that_must_index_first_tells_how_far_it_is_and_can_be_taken_bac
     root = tmp_path / "root"
     manifest.initialize(Root(root))
     store = TinyStore(root)
-    store.chat([("Ann", f"Line {n} about the harbour.", None) for n in range(4_200)])
+    lines = BATCH + 100
+    store.chat([("Ann", f"Line {n} about the harbour.", None) for n in range(lines)])
     store.close()
     told: list[tuple[float, float | None]] = []
 
@@ -336,12 +340,12 @@ def test_a_recall_that_must_index_first_tells_how_far_it_is_and_can_be_taken_bac
 
         with scope:
             await client.call_tool("memory_recall", {"query": "x"}, progress_callback=progress)
-        pack = await call(client, "memory_recall", query="line 4199 harbour")
-        assert any("Line 4199 " in one["quote"] for one in pack["citations"])
+        pack = await call(client, "memory_recall", query=f"line {lines - 1} harbour")
+        assert any(f"Line {lines - 1} " in one["quote"] for one in pack["citations"])
 
     run(root, conversation)
 
-    assert told[0] == (4_096, 4_200)
+    assert told[0] == (BATCH, lines)
 
 
 def test_over_http_only_the_token_opens_it(tmp_path: Path) -> None:
