@@ -1,10 +1,10 @@
 """Measure search and recall over many short passages: ``python tests/bench/bench_speed.py [N]``.
 
 Passages are made of invented words, Zipf-distributed, so that a question of a given commonness can
-be drawn. ``--recall`` keeps them in a ledger, too, and measures whole recalls and a cold command;
-``--build`` only how fast the index of that ledger is built, by one process and by two; without
-either only the index is filled and searched, as the largest sizes are. Times are CPU milliseconds
-of this process: the wall says more of what else the machine does.
+be drawn. ``--recall`` keeps them in a ledger, too, and measures whole recalls of a resident server
+and a cold command; ``--build`` only how fast the index of that ledger is built, by one process and
+by two; without either only the index is filled and searched. Times are CPU milliseconds of this
+process: the wall says more of what else the machine does.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import tempfile
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import accumulate
 from pathlib import Path
 
@@ -25,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.stores import Line, TinyStore
 
-from muniment.pipeline.recall.answer import answered
-from muniment.pipeline.recall.request import Request
-from muniment.pipeline.stages.index import open_live, refresh
+from muniment.pipeline.options import Session
+from muniment.pipeline.serving.tools import Tools
+from muniment.pipeline.stages.index import refresh
 from muniment.store import manifest
 from muniment.store.index.documents import Document, Filters
 from muniment.store.index.fts import TextIndex
@@ -36,7 +37,7 @@ from muniment.store.layout import Root
 from muniment.store.records import MessageLocator
 from muniment.store.text.query import analyse_query
 
-NOW = "2026-01-01T00:00:00.000000Z"
+BUDGET = 2_000
 VOCABULARY = 40_000
 LEAST_WORDS, MOST_WORDS = 8, 20
 BATCH = 5_000
@@ -157,28 +158,30 @@ def measure_index(count: int) -> dict[str, object]:
             "index_mb": round(size / 1e6), **found}  # fmt: skip
 
 
-def measure_recall(count: int) -> dict[str, object]:
-    """Keep passages in a ledger and recall from it."""
+def measure_recall(count: int, kept: Path | None) -> dict[str, object]:
+    """Keep passages in a ledger and recall from it as a resident server does."""
     passages = Passages()
-    with tempfile.TemporaryDirectory() as folder:
-        root, cache = Path(folder) / "root", Path(folder) / "cache"
-        manifest.initialize(Root(root))
-        store = TinyStore(root)
-        fill_store(store, passages, count)
-        took = followed(store, Path(folder) / "cache", jobs=1)[1]
-        index = open_live(store.paths.index)
+    with ExitStack() as stack:
+        folder = kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        root, cache = folder / "root", folder / "cache"
+        os.environ["MUNIMENT_CACHE"] = str(cache)
+        rate = {} if (root / "muniment.json").exists() else _fill(root, cache, passages, count)
+        tools = Tools(Session({"root": str(root), "offline": True}))
+        tools.warm.settle()
+        asked = {"token_budget": BUDGET, "semantic": False}
+        found = _asked(passages, lambda query: tools.recall(query, asked, None))
+        tools.warm.close()
+        cold = cold_command(root, cache, passages.queries()["3 mid words"][0])
+    return {"what": "recall", "passages": count, **rate, "cold_cpu_s": round(cold, 3), **found}
 
-        def ask(query: str) -> object:
-            request = Request(query, semantic="off")
-            return answered(store.ledger, index, request, clock=lambda: NOW, cache=cache)
 
-        found = _asked(passages, ask)
-        index.close()
-        query = passages.queries()["3 mid words"][0]
-        store.close()
-        cold = cold_command(root, cache, query)
-    return {"what": "recall", "passages": count, "indexed_per_s": round(count / took),
-            "cold_cpu_s": round(cold, 3), **found}  # fmt: skip
+def _fill(root: Path, cache: Path, passages: Passages, count: int) -> dict[str, int]:
+    manifest.initialize(Root(root))
+    store = TinyStore(root)
+    fill_store(store, passages, count)
+    took = followed(store, cache, jobs=2)[0]
+    store.close()
+    return {"indexed_per_s": round(count / took)}
 
 
 def followed(store: TinyStore, cache: Path, jobs: int) -> tuple[float, float, float]:
@@ -237,10 +240,13 @@ def main() -> None:
     parser.add_argument("passages", type=int, nargs="?", default=100_000)
     parser.add_argument("--recall", action="store_true")
     parser.add_argument("--build", action="store_true")
+    parser.add_argument("--store", type=Path, help="where to keep the store of --recall, or has it")
     options = parser.parse_args()
-    measure = measure_recall if options.recall else measure_index
-    measure = measure_build if options.build else measure
-    sys.stdout.write(json.dumps(measure(options.passages)) + "\n")
+    if options.recall:
+        measured = measure_recall(options.passages, options.store)
+    else:
+        measured = (measure_build if options.build else measure_index)(options.passages)
+    sys.stdout.write(json.dumps(measured) + "\n")
 
 
 if __name__ == "__main__":
