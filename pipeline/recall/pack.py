@@ -43,11 +43,6 @@ class PackBuilder:
         self.left -= self._cost(render_markdown.section_lines("citations"))
         self.omitted = 0
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether nothing that cites evidence can fit any more."""
-        return self.left < _LEAST_COST
-
     def cost(self, section: str, item: Item) -> int:
         """Return what an item would take, its heading and new citations included."""
         return self.drafted(section, item).cost

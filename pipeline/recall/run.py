@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # About this many tokens of the budget bring in one more candidate. With its citation, hardly any
 # item takes fewer than the other number.
-_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 64
+_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 54
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5

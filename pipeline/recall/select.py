@@ -109,6 +109,8 @@ class Selection:
         self._faded = faded
         self.chosen: list[Item] = []
         self.omitted = 0
+        # What an item took beside its text, at the least.
+        self._least_overhead = budget
         self._builder = builder
         self._query = query
         self._weights = weights
@@ -168,8 +170,9 @@ class Selection:
         if not self._builder.has_room(fitted) and self._count(fitted.text) <= _LEAST_EXCERPT:
             return False  # it can't be cut any shorter
         draft = self._builder.drafted(section, fitted)
+        overhead = draft.cost - self._count(fitted.text)
+        self._least_overhead = min(self._least_overhead, overhead)
         if not self._builder.take(draft, limit):
-            overhead = draft.cost - self._count(fitted.text)
             shorter = self._fitted(item, limit - overhead - _LEAST_EXCERPT // 4)
             if shorter.text == fitted.text or not self._builder.add(section, shorter, limit):
                 return False
@@ -200,7 +203,8 @@ class Selection:
         said = {key_of(item.text) for item in answered}
         for section, plane in (("observations", "observation"), ("records", "record")):
             hits = [item for item in answered if item.plane == plane]
-            if self._builder.is_spent:
+            # What stands beside a hit takes about as much as the hits did.
+            if self._builder.left <= self._least_overhead:
                 return
             for item in around(hits[:_NEIGHBOURS_OF]):
                 if item.ref not in taken and key_of(item.text) not in said:

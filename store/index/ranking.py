@@ -78,6 +78,9 @@ class Ranking:
         self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
         self._kept = 0
         self._norms: Array | None = None
+        # The scores of the last question, and the places that have one.
+        self._scores: Array | None = None
+        self._touched: list[Array] = []
         self._norm_of = _PlainNorms(database, 1.0)
 
     def refresh(self) -> None:
@@ -99,6 +102,7 @@ class Ranking:
             self._dead = by_chunk(dead_places(self._database))
             self._norms = None
             self._norm_of = _PlainNorms(self._database, state.average)
+            self._scores, self._touched = None, []
             self._forget()
 
     @property
@@ -111,7 +115,7 @@ class Ranking:
         return self._read(term).documents
 
     def score(self, terms: "Sequence[Term]", times: Sequence[float]) -> "Scores":
-        """Return the scores of the documents that hold any of the terms.
+        """Return the scores of the documents that hold any of the terms, good until the next call.
 
         ``times`` are what the stored bytes count for, 256 of them.
         """
@@ -223,11 +227,24 @@ class Ranking:
 
         norms = self._all_norms()
         worth = np.asarray(times, dtype=np.float32)
-        scores = np.zeros(-(-max(self._state.places, 1) // BLOCK) * BLOCK, dtype=np.float32)
+        scores = self._cleared()
         for term, held, weight in weighed:
             places, often = self._array(term, held, worth)
             scores[places] += (weight * (K1 + 1)) * often / (often + norms[places])
-        return ArrayScores(scores)
+            self._touched.append(places)
+        return ArrayScores(scores, self._touched)
+
+    def _cleared(self) -> "Array":
+        """Return an array of no scores for all places: the last question's, made empty again."""
+        import numpy as np
+
+        size = -(-max(self._state.places, 1) // BLOCK) * BLOCK
+        if self._scores is None or len(self._scores) != size:
+            self._scores = np.zeros(size, dtype=np.float32)
+        for places in self._touched:
+            self._scores[places] = 0.0
+        self._touched = []
+        return self._scores
 
     def _array(self, term: "Term", held: Held, worth: "Array") -> "tuple[Array, Array]":
         """Return the places that hold a term and how often, each place once."""

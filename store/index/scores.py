@@ -1,6 +1,6 @@
 """The scores of one question's documents, and the best of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # Scores in an array are padded to whole blocks of so many.
 BLOCK = 1_024
+# Where fewer than one place in so many has a score, they are looked at one by one.
+_SPARSE = 8
 
 
 class Scores:
@@ -52,15 +54,21 @@ class PlainScores(Scores):
 
 
 class ArrayScores(Scores):
-    """Scores in an array over all places, padded to whole blocks."""
+    """Scores in an array over all places, padded to whole blocks.
 
-    def __init__(self, scores: "Array") -> None:
+    ``touched`` are the places that have one, by term.
+    """
+
+    def __init__(self, scores: "Array", touched: "Sequence[Array]") -> None:
         self._scores = scores
+        self._touched = touched
 
     def top(self, count: int) -> list[tuple[int, float]]:
         """Return the best (place, score) pairs, best first; of equal scores the earliest."""
         import numpy as np
 
+        if sum(map(len, self._touched)) * _SPARSE < len(self._scores):
+            return self._top_touched(count)
         # As many blocks as are wanted have their best at this or above, so no less is among them.
         blocks = self._scores.reshape(-1, BLOCK).max(axis=1)
         least = 0.0
@@ -68,6 +76,19 @@ class ArrayScores(Scores):
             least = float(np.partition(blocks, len(blocks) - count)[len(blocks) - count])
         over = self._scores >= least if least > 0 else self._scores > 0
         return self._best(np.flatnonzero(over), count)
+
+    def _top_touched(self, count: int) -> list[tuple[int, float]]:
+        """Do it by the places of the terms, which name one as often as it holds terms."""
+        import numpy as np
+
+        if not self._touched:
+            return []
+        places = np.concatenate(self._touched)
+        most = count * len(self._touched)
+        if len(places) > most:
+            scores = self._scores[places]
+            places = places[scores >= np.partition(scores, len(scores) - most)[-most]]
+        return self._best(np.unique(places), count)
 
     def among(self, places: Iterable[int], count: int) -> list[tuple[int, float]]:
         """Return the best of these places alone."""

@@ -63,7 +63,7 @@ def resolved(asker: Asker, question: str, monkeypatch: pytest.MonkeyPatch) -> in
 def test_no_more_is_looked_at_than_fills_the_budget(
     orchards: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert resolved(orchards, "Which orchard gave pears?", monkeypatch) == 2_000 // 64
+    assert resolved(orchards, "Which orchard gave pears?", monkeypatch) == 2_000 // 54
 
 
 def test_a_question_of_several_parts_has_all_its_candidates_looked_at(
