@@ -48,9 +48,11 @@ class PackBuilder:
         return self.drafted(section, item).cost
 
     def has_room(self, item: Item) -> bool:
-        """Tell whether an item can fit at all, by its text and a citation of the shortest kind."""
+        """Tell whether an item can fit at all, by its lines and a citation of the shortest kind."""
         cites = any(_key(proof) not in self._citations for proof in item.proofs)
-        return self.left >= len(item.text) // CHARACTERS_A_TOKEN + cites * _LEAST_COST
+        # Spaces that only lay a text out are not in the lines.
+        least = sum(len(line) // CHARACTERS_A_TOKEN for line in render_markdown.quoted(item.text))
+        return self.left >= least + cites * _LEAST_COST
 
     def add(self, section: str, item: Item, limit: int | None = None) -> bool:
         """Add an item when it fits into what is left (and into ``limit``); return whether."""

@@ -191,8 +191,8 @@ class Warm:
         if reader is not None and not reader.is_behind():
             return reader, []
         ledger = Ledger.read(self.workspace.root, self.workspace.scope)
-        map_pages(ledger.database)
         try:
+            map_pages(ledger.database)
             if reader is not None:
                 reader.close()
             inode = self._paths.ledger.stat().st_ino

@@ -76,6 +76,7 @@ class Ranking:
         self._dead: dict[int, set[int]] = {}
         self._held: dict[tuple[str, bool], Held] = {}
         self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
+        self._weighed: dict[tuple[str, bool, float, float], tuple[Array, Array]] = {}
         self._kept = 0
         self._norms: Array | None = None
         # The scores of the last question, and the places that have one.
@@ -89,7 +90,6 @@ class Ranking:
         seen = number(self._database, "PRAGMA data_version"), self._database.total_changes()
         if seen == self._seen:
             return
-        self._seen = seen
         names = (DOCUMENTS, PLACES, TOKENS, PURGES)
         marks = dict(
             self._database.execute("SELECT name, value FROM mark WHERE name IN (?, ?, ?, ?)", names)
@@ -98,12 +98,13 @@ class Ranking:
         dead = number(self._database, "SELECT count(*) FROM dead")
         state = _State._make((*(int(marks[name]) for name in names), dead))
         if state != self._state:
-            self._state = state
             self._dead = by_chunk(dead_places(self._database))
             self._norms = None
             self._norm_of = _PlainNorms(self._database, state.average)
             self._scores, self._touched = None, []
             self._forget()
+        # Only now: after a failure on the way all is looked at again.
+        self._state, self._seen = state, seen
 
     @property
     def documents(self) -> int:
@@ -143,10 +144,9 @@ class Ranking:
         inside = [np.unique(places) if is_prefix else places for places, is_prefix in found]
         together, *others = sorted(inside, key=len)
         for places in others:
-            if len(places):
-                at = np.searchsorted(places[:-1], together)
-                together = together[places[at] == together]
-        return len(together) > 0 and all(map(len, others))
+            at = np.searchsorted(places[:-1], together)
+            together = together[places[at] == together]
+        return len(together) > 0
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""
@@ -169,6 +169,7 @@ class Ranking:
     def _forget(self) -> None:
         self._held.clear()
         self._arrays.clear()
+        self._weighed.clear()
         self._kept = 0
 
     def _from_database(self, term: "Term") -> Held:
@@ -223,15 +224,11 @@ class Ranking:
         weighed: "Iterable[tuple[Term, Held, float]]",
         times: Sequence[float],
     ) -> "Scores":
-        import numpy as np
-
-        norms = self._all_norms()
-        worth = np.asarray(times, dtype=np.float32)
         scores = self._cleared()
         for term, held, weight in weighed:
-            places, often = self._array(term, held, worth)
-            scores[places] += (weight * (K1 + 1)) * often / (often + norms[places])
+            places, shares = self._shares(term, held, times)
             self._touched.append(places)
+            scores[places] += (weight * (K1 + 1)) * shares
         return ArrayScores(scores, self._touched)
 
     def _cleared(self) -> "Array":
@@ -246,16 +243,23 @@ class Ranking:
         self._touched = []
         return self._scores
 
-    def _array(self, term: "Term", held: Held, worth: "Array") -> "tuple[Array, Array]":
-        """Return the places that hold a term and how often, each place once."""
+    def _shares(self, term: "Term", held: Held, times: Sequence[float]) -> "tuple[Array, Array]":
+        """Return the places that hold a term, each once, and what part of its whole weight it has
+        at each: by how often it stands there and how long the document is.
+        """
         import numpy as np
 
-        places, stored = self._postings(term, held)
-        often = worth[stored]
-        if held.is_prefix:
-            places, inverse = np.unique(places, return_inverse=True)
-            often = np.bincount(inverse, weights=often).astype(np.float32)
-        return places, often
+        key = (term.token, term.prefix, times[0x10], times[0x01])  # all the others follow from two
+        found = self._weighed.get(key)
+        if found is None:
+            places, stored = self._postings(term, held)
+            often = np.asarray(times, dtype=np.float32)[stored]
+            if held.is_prefix:
+                places, inverse = np.unique(places, return_inverse=True)
+                often = np.bincount(inverse, weights=often).astype(np.float32)
+            found = self._weighed[key] = places, often / (often + self._all_norms()[places])
+            self._kept += found[1].nbytes
+        return found
 
     def _postings(self, term: "Term", held: Held) -> "tuple[Array, Array]":
         """Return the places that hold a term and what is stored at each, as arrays."""
@@ -265,7 +269,7 @@ class Ranking:
         found = self._arrays.get(key)
         if found is None:
             chunks = np.asarray([chunk for chunk, _ in held.rows], dtype=np.int64)
-            counts = np.asarray([len(data) // 4 for _, data in held.rows])
+            counts = np.asarray([len(data) // 4 for _, data in held.rows], dtype=np.int64)
             postings = np.frombuffer(b"".join(data for _, data in held.rows), dtype=np.uint32)
             places = np.repeat(chunks * CHUNK, counts) + (postings >> 8)
             found = self._arrays[key] = (places, (postings & 0xFF).astype(np.uint8))

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import apsw
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,12 +15,19 @@ from muniment.store.index import ranking
 from muniment.store.index.documents import Document
 from muniment.store.index.fts import TextIndex
 from muniment.store.index.schema import VIEWS
+from muniment.store.index.scores import BLOCK, ArrayScores
 from muniment.store.index.told import WEIGHTS
 from muniment.store.text.query import analyse_query
 
 WORDS = st.sampled_from(["heron", "lake", "boats", "2026.4", "c++", "we", "桥站", "虹桥", "上海站"])
 TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 DOCUMENTS = st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=12)
+# Of each term, the scores of the places that hold it; few, so that many are equal.
+TERMS = st.lists(
+    st.dictionaries(st.integers(0, 60), st.sampled_from([0.25, 0.5, 1.0]), max_size=50), max_size=6
+)
+# Numbers of documents that are written, or removed, at once.
+STEPS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4), min_size=1, max_size=6)
 # Too many words for the question to be looked for as it stands, which would count extra.
 FRAME = "what is it that you did to the one with "
 QUESTIONS = st.lists(WORDS, min_size=1, max_size=5, unique=True).map(
@@ -70,3 +78,38 @@ def test_scores_are_those_of_the_engine(
         expected = by_engine(index, question)
         index.close()
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+@given(terms=TERMS, count=st.integers(1, 12), blocks=st.integers(1, 20))
+def test_the_best_of_few_scores_are_those_of_all(
+    terms: list[dict[int, float]], count: int, blocks: int
+) -> None:
+    scores = np.zeros(blocks * BLOCK, dtype=np.float32)
+    touched = [np.asarray(sorted(term), dtype=np.int64) for term in terms]
+    for term, places in zip(terms, touched, strict=True):
+        scores[places] += np.asarray([term[place] for place in sorted(term)], dtype=np.float32)
+    everywhere = [np.arange(len(scores))]
+
+    assert ArrayScores(scores, touched).top(count) == ArrayScores(scores, everywhere).top(count)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps=STEPS, adds=st.lists(st.booleans(), min_size=6, max_size=6), data=st.data())
+def test_a_reader_that_stays_open_ranks_as_one_opened_anew(
+    steps: list[list[int]], adds: list[bool], data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as folder:
+        writer = filled(folder, [("heron lake", "", "")])
+        stays = TextIndex(writer.path, readonly=True)
+        for numbers, is_added in zip(steps, adds, strict=False):
+            if is_added:
+                writer.add(Document(f"d{one}", "text", data.draw(TEXTS)) for one in numbers)
+            else:
+                writer.remove(f"d{one}" for one in numbers)
+                writer.compact()
+            with closing(TextIndex(writer.path, readonly=True)) as anew:
+                expected = anew.search(analyse_query("heron lake 桥站"))
+            for one in (stays, writer):
+                assert one.search(analyse_query("heron lake 桥站")) == expected
+        stays.close()
+        writer.close()

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -39,6 +40,39 @@ def test_a_reader_sees_what_was_committed_while_the_writer_is_open(
         assert reader.search(analyse_query("second")) == []
     assert [hit.ref for hit in reader.search(analyse_query("second"))] == ["n1"]
     reader.close()
+
+
+def test_a_reader_that_failed_while_it_looked_for_news_looks_again(
+    index: TextIndex, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.add(notes("heron"))
+    reader = TextIndex(path, readonly=True)
+    assert len(reader.search(analyse_query("heron"))) == 1
+    index.add([Document("new", "text", "another heron")])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ranking, "dead_places", _interrupted)
+        with pytest.raises(InterruptedError):
+            reader.search(analyse_query("heron"))
+
+    assert len(reader.search(analyse_query("heron"))) == 2
+    reader.close()
+
+
+def _interrupted(_: object) -> list[int]:
+    raise InterruptedError
+
+
+def test_what_was_found_in_a_transaction_that_was_undone_is_forgotten(index: TextIndex) -> None:
+    index.add(notes("heron"))
+    with suppress(InterruptedError), index.transaction():
+        index.add([Document("new", "text", "another heron")])
+        assert len(index.search(analyse_query("heron"))) == 2
+        raise InterruptedError
+
+    assert len(index.search(analyse_query("heron"))) == 1
+    index.add([Document("newer", "text", "a third heron")])
+    assert [hit.ref for hit in index.search(analyse_query("third"))] == ["newer"]
 
 
 def test_nothing_of_a_removed_text_is_left_after_compacting(index: TextIndex, path: Path) -> None:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from support.asking import Asker, items
 from support.stores import Line, TinyStore
 
@@ -55,6 +57,21 @@ def test_a_larger_budget_brings_more(store: TinyStore, asker: Asker) -> None:
     pack = asker.recall("Which orchard gave pears?", token_budget=2000)
     assert pack["tokens_used"] > 0.9 * 2000
     assert pack["omitted"]["budget"] > 0
+
+
+def test_what_is_laid_out_with_spaces_takes_no_more_than_its_words(
+    store: TinyStore, asker: Asker, tmp_path: Path
+) -> None:
+    rows = [("pears", kind, "orchard") for kind in ("amber", "basil", "cedar", "delta", "ember")]
+    tight = TinyStore(tmp_path / "tight")
+    tight.notes([" ".join(row) for row in rows])
+    store.notes([(" " * 60).join(row) for row in rows])
+
+    for budget in range(256, 400, 8):
+        packs = [one.recall("orchard pears", token_budget=budget) for one in (asker, Asker(tight))]
+        counts = [len(items(pack, "observations")) for pack in packs]
+        assert counts[0] == counts[1] > 0
+    tight.close()
 
 
 def test_a_long_text_is_cut_to_the_sentences_that_answer(store: TinyStore, asker: Asker) -> None:
