@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # item takes fewer than the other number.
 _TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 54
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
+# One of few hits that is too long for a small budget does not mean that the next is.
+_LEAST_FIRST = 8
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
 _MOST_RELATED = 5
@@ -136,7 +138,8 @@ class Recall:
     def _tranches(self) -> "Iterator[tuple[list[Fused], int]]":
         """Yield the observation hits to look at, and how many are left then."""
         hits = self.found.hits["observation"][: self._most]
-        first = len(hits) if self.query.clauses else self.request.token_budget // _TOKENS_AN_ITEM
+        fill = max(self.request.token_budget // _TOKENS_AN_ITEM, _LEAST_FIRST)
+        first = len(hits) if self.query.clauses else fill
         # In the order that would fill a pack, so that no source takes all the places.
         waiting = spread(hits)
         yield list(islice(waiting, first)), max(len(hits) - first, 0)

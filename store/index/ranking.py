@@ -41,6 +41,8 @@ MOST_OF_TERM = 1_000_000
 # From so many postings on, loading numpy costs less than adding up without it.
 MOST_PLAIN = 25_000
 _MOST_BYTES_KEPT = 96 * 1024 * 1024
+# What one posting takes as arrays: its place, and its part of the term's weight.
+_BYTES = 8
 
 
 class _State(NamedTuple):
@@ -59,11 +61,15 @@ class _State(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The postings of one term as read: (chunk, postings) rows in their order."""
+    """The postings of one term as read: (chunk, postings) rows in their order.
+
+    The rows go when they were made arrays of; how many ``postings`` there are stays.
+    """
 
     rows: list[tuple[int, bytes]]
     documents: int
     is_prefix: bool
+    postings: int
 
 
 class Ranking:
@@ -75,7 +81,7 @@ class Ranking:
         self._seen = (-1, -1)
         self._dead: dict[int, set[int]] = {}
         self._held: dict[tuple[str, bool], Held] = {}
-        self._arrays: dict[tuple[str, bool], tuple[Array, Array]] = {}
+        self._places: dict[tuple[str, bool], Array] = {}
         self._weighed: dict[tuple[str, bool, float, float], tuple[Array, Array]] = {}
         self._kept = 0
         self._norms: Array | None = None
@@ -120,8 +126,8 @@ class Ranking:
 
         ``times`` are what the stored bytes count for, 256 of them.
         """
-        read = [(term, held) for term in terms if (held := self._read(term)).rows]
-        postings = sum(len(data) for _, held in read for _, data in held.rows) // 4
+        read = [(term, held) for term in terms if (held := self._read(term)).postings]
+        postings = sum(held.postings for _, held in read)
         weighed = [(term, held, idf(held.documents, self.documents)) for term, held in read]
         if postings <= MOST_PLAIN and "numpy" not in sys.modules:
             return self._plain(weighed, times)
@@ -139,7 +145,7 @@ class Ranking:
             return True
         import numpy as np
 
-        found = [(self._postings(term, held)[0], held.is_prefix) for term, held in rare]
+        found = [(self._places_of(term), held.is_prefix) for term, held in rare]
         # Those of a prefix come token by token; the others are in their order.
         inside = [np.unique(places) if is_prefix else places for places, is_prefix in found]
         together, *others = sorted(inside, key=len)
@@ -159,16 +165,15 @@ class Ranking:
         held = self._held.get(key)
         if held is None:
             held = self._from_database(term)
-            size = sum(len(data) for _, data in held.rows)
-            if self._kept + size > _MOST_BYTES_KEPT:
+            if self._kept + _BYTES * held.postings > _MOST_BYTES_KEPT:
                 self._forget()
-            self._kept += size
+            self._kept += _BYTES * held.postings
             self._held[key] = held
         return held
 
     def _forget(self) -> None:
         self._held.clear()
-        self._arrays.clear()
+        self._places.clear()
         self._weighed.clear()
         self._kept = 0
 
@@ -193,9 +198,10 @@ class Ranking:
             rows.append((chunk, alive))
             count += len(alive) // 4
         rows.reverse()
+        postings = sum(len(data) for _, data in rows) // 4
         if term.prefix:
             count = len({place for place, _ in unpacked(rows)}) if count <= MOST_PLAIN else count
-        return Held(rows, count, term.prefix)
+        return Held(rows, count, term.prefix, postings)
 
     # --- without numpy ---------------------------------------------------------------------------
 
@@ -252,29 +258,33 @@ class Ranking:
         key = (term.token, term.prefix, times[0x10], times[0x01])  # all the others follow from two
         found = self._weighed.get(key)
         if found is None:
-            places, stored = self._postings(term, held)
+            places, stored = self._decoded(term)
             often = np.asarray(times, dtype=np.float32)[stored]
             if held.is_prefix:
                 places, inverse = np.unique(places, return_inverse=True)
                 often = np.bincount(inverse, weights=often).astype(np.float32)
             found = self._weighed[key] = places, often / (often + self._all_norms()[places])
-            self._kept += found[1].nbytes
         return found
 
-    def _postings(self, term: "Term", held: Held) -> "tuple[Array, Array]":
+    def _places_of(self, term: "Term") -> "Array":
+        """Return the places that hold a term; those of a prefix come token by token."""
+        found = self._places.get((term.token, term.prefix))
+        return self._decoded(term)[0] if found is None else found
+
+    def _decoded(self, term: "Term") -> "tuple[Array, Array]":
         """Return the places that hold a term and what is stored at each, as arrays."""
         import numpy as np
 
         key = (term.token, term.prefix)
-        found = self._arrays.get(key)
-        if found is None:
-            chunks = np.asarray([chunk for chunk, _ in held.rows], dtype=np.int64)
-            counts = np.asarray([len(data) // 4 for _, data in held.rows], dtype=np.int64)
-            postings = np.frombuffer(b"".join(data for _, data in held.rows), dtype=np.uint32)
-            places = np.repeat(chunks * CHUNK, counts) + (postings >> 8)
-            found = self._arrays[key] = (places, (postings & 0xFF).astype(np.uint8))
-            self._kept += 9 * len(postings)
-        return found
+        held = self._read(term)
+        rows = held.rows or self._from_database(term).rows
+        chunks = np.asarray([chunk for chunk, _ in rows], dtype=np.int32)
+        counts = np.asarray([len(data) // 4 for _, data in rows], dtype=np.int64)
+        postings = np.frombuffer(b"".join(data for _, data in rows), dtype=np.uint32)
+        offsets = (postings >> 8).astype(np.int32)
+        places = self._places[key] = np.repeat(chunks * CHUNK, counts) + offsets
+        self._held[key] = held._replace(rows=[])
+        return places, (postings & 0xFF).astype(np.uint8)
 
     def _all_norms(self) -> "Array":
         import numpy as np

@@ -40,7 +40,7 @@ o.language, o.author, o.thread, o.occurred, {_INSTANT}, o.attributes
 _INDEXED = f"""
 SELECT o.seq, o.id, a.id, o.kind, o.text, o.confidence, o.origin, o.role, o.author, o.thread,
   json_extract(o.occurred, '$.local'), {_INSTANT},
-  CASE WHEN o.attributes <> '{{}}' THEN o.attributes ->> 'heading' END
+  CASE WHEN o.attributes <> '{{}}' THEN CAST(o.attributes ->> 'heading' AS TEXT) END
 FROM observation_live o JOIN asset a ON a.seq = o.asset
 WHERE o.seq IN (SELECT value FROM json_each(?)) ORDER BY o.seq
 """

@@ -1,8 +1,9 @@
 """Measure ``memory_recall`` of a warm MCP server: ``python tests/bench/bench_mcp.py [PASSAGES]``.
 
-The store is that of ``bench_speed.py``. One server process answers over stdio and one over HTTP; a
-call that finds nothing is what the transport costs. What the tool itself costs is measured on
-the same object in this process, as wall and as CPU milliseconds. Prints one JSON line.
+The store is that of ``bench_speed.py``; as many other questions come first. One server process
+answers over stdio and one over HTTP; a call that finds nothing is what the transport costs. What
+the tool itself costs is measured on the same object in this process, as wall and as CPU
+milliseconds. Prints one JSON line.
 """
 
 import argparse
@@ -49,21 +50,21 @@ def questions(passages: Passages) -> list[str]:
     return [query for one in zip(*(asked[kind] for kind in KINDS), strict=True) for query in one]
 
 
-def inside(root: Path, asked: list[str]) -> dict[str, float]:
+def inside(root: Path, others: list[str], asked: list[str]) -> dict[str, float]:
     """Ask the tool in this process."""
     tools = Tools(Session({"root": str(root), "offline": True}))
     tools.warm.settle()
     wall, cpu = [], []
-    for query in asked[:3] + asked:
+    for query in others + asked:
         began, spent = time.perf_counter(), time.process_time()
         tools.recall(query, {"token_budget": 2_000}, None)
         wall.append(time.perf_counter() - began)
         cpu.append(time.process_time() - spent)
     tools.warm.close()
-    return {"wall": p50(wall[3:]), "cpu": p50(cpu[3:])}
+    return {"wall": p50(wall[len(others) :]), "cpu": p50(cpu[len(others) :])}
 
 
-async def outside(client: Client, asked: list[str]) -> dict[str, float]:
+async def outside(client: Client, others: list[str], asked: list[str]) -> dict[str, float]:
     """Ask a server as its client."""
 
     async def timed(call: Callable[[], Awaitable[Any]]) -> float:
@@ -71,7 +72,7 @@ async def outside(client: Client, asked: list[str]) -> dict[str, float]:
         await call()
         return time.perf_counter() - began
 
-    for query in asked[:3]:
+    for query in others:
         await client.call_tool("memory_recall", {"query": query})
     recall, read = partial(client.call_tool, "memory_recall"), {"ref": "observation:obs_0"}
     trips = [await timed(partial(recall, {"query": query})) for query in asked]
@@ -79,7 +80,7 @@ async def outside(client: Client, asked: list[str]) -> dict[str, float]:
     return {"round_trip": p50(trips), "empty_call": p50(bare)}
 
 
-def over_stdio(root: Path, asked: list[str]) -> dict[str, float]:
+def over_stdio(root: Path, others: list[str], asked: list[str]) -> dict[str, float]:
     """Start a server on stdio and ask it."""
     server = StdioServerParameters(
         command=str(SCRIPT), args=["--root", str(root), "--offline", "serve", "mcp"],
@@ -88,12 +89,12 @@ def over_stdio(root: Path, asked: list[str]) -> dict[str, float]:
 
     async def main() -> dict[str, float]:
         async with Client(server, read_timeout_seconds=READ_SECONDS) as client:
-            return await outside(client, asked)
+            return await outside(client, others, asked)
 
     return anyio.run(main)
 
 
-def over_http(root: Path, asked: list[str]) -> dict[str, float]:
+def over_http(root: Path, others: list[str], asked: list[str]) -> dict[str, float]:
     """Start a server on loopback and ask it."""
     token = root.parent / "token"
 
@@ -103,7 +104,7 @@ def over_http(root: Path, asked: list[str]) -> dict[str, float]:
             httpx2.AsyncClient(headers=headers, timeout=READ_SECONDS) as http,
             Client(streamable_http_client(url, http_client=http)) as client,
         ):
-            return await outside(client, asked)
+            return await outside(client, others, asked)
 
     with http_server(root, token) as (url, _):
         return anyio.run(main, url)
@@ -123,11 +124,11 @@ def main() -> None:
         fill_store(store, passages, count)
         refresh(store.ledger, store.paths.index, cache)
         store.close()
-        asked = questions(passages)
+        both = questions(passages), questions(passages)
         figures = {
-            "what": "memory_recall, p50 in ms", "passages": count, "questions": len(asked),
-            "in_process": inside(root, asked), "stdio": over_stdio(root, asked),
-            "http": over_http(root, asked),
+            "what": "memory_recall, p50 in ms", "passages": count, "questions": len(both[1]),
+            "in_process": inside(root, *both), "stdio": over_stdio(root, *both),
+            "http": over_http(root, *both),
         }  # fmt: skip
     sys.stdout.write(json.dumps(figures) + "\n")
 

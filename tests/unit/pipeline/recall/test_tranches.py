@@ -46,6 +46,20 @@ def test_a_pack_is_the_same_as_of_all_candidates_at_once(
     assert without_omitted(lazy) == without_omitted(orchards.recall(question, token_budget=budget))
 
 
+@pytest.mark.parametrize("words", [1, 12, 17])
+def test_a_short_hit_is_packed_after_long_ones_that_do_not_fit(
+    store: TinyStore, asker: Asker, words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.notes([f"pears of the orchard, {f'{one} ' * words}" for one in WORDS[:5]])
+    store.notes([f"orchard {one}" for one in WORDS[5:]])
+    lazy = asker.recall("pears of the orchard", token_budget=256)
+    monkeypatch.setattr(run, "_LEAST_FIRST", 1_000)
+
+    assert without_omitted(lazy) == without_omitted(
+        asker.recall("pears of the orchard", token_budget=256)
+    )
+
+
 def resolved(asker: Asker, question: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Return how many observation hits are looked at."""
     counts: list[int] = []

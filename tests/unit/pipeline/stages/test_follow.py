@@ -136,6 +136,18 @@ def test_what_an_index_tells_is_what_the_ledger_says(store: TinyStore) -> None:
     assert {one.heading for one in told.values()} == {None, "Birds"}
 
 
+@pytest.mark.parametrize(
+    ("heading", "told"), [(7, "7"), (True, "1"), (["a"], '["a"]'), (None, None)]
+)
+def test_a_heading_that_is_no_text_is_told_as_one(
+    store: TinyStore, tmp_path: Path, heading: object, told: str | None
+) -> None:
+    store.note("two herons", attributes={"heading": heading})
+
+    assert [one.heading for one in store.ledger.evidence.indexed([1]).values()] == [told]
+    assert stage.refresh(store.ledger, store.paths.index, tmp_path / "cache").indexed == 1
+
+
 def test_the_collector_works_as_before_when_much_was_followed(
     store: TinyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
