@@ -88,6 +88,8 @@ class _Told:
         ]
 
     def _says(self, item: Item, least: float) -> bool:
+        if not item.clauses:
+            return bool(item.coverage >= least * self._best[0] > 0)
         shares = zip((item.coverage, *item.clauses), self._best, strict=True)
         whole, *clauses = (share >= least * best > 0 for share, best in shares)
         told = zip(clauses, self._best[1:], strict=True)
