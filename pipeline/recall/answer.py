@@ -82,7 +82,7 @@ def search_hits(  # noqa: PLR0913 (as answered)
 
 
 def _ranked_items(run: Recall, limit: int) -> list[Item]:
-    found = run.find(limit * 5 // 4)  # some are not proven
+    found = run.find(limit)
     kinds = run.request.filters.kinds
     items: list[Item] = []
     for plane in PLANES:

@@ -9,7 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING, TypeVar
 
 from muniment.pipeline.recall.items import Item
-from muniment.store.text.fold import fold
+from muniment.store.text.fold import ascii_splitter, fold
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.fuse import Fused
@@ -31,8 +31,7 @@ _SPREAD = 0.95
 _LEAST_SPREAD = 0.5
 _DIGITS = re.compile(r"\d+")
 _WORDS = re.compile(r"\w+")
-# ASCII with a space for everything that is no part of a word.
-_SPACED = bytes(code if _WORDS.fullmatch(chr(code)) else 0x20 for code in range(0x80)).ljust(0x100)
+_ascii_words = ascii_splitter(_WORDS.fullmatch)
 
 
 @lru_cache(maxsize=1_024)
@@ -40,8 +39,7 @@ def key_of(text: str) -> str:
     """Return what two texts that differ in case, width and marks alone have in common."""
     folded = fold(text)
     if folded.isascii():
-        spaced = folded.encode("ascii").translate(_SPACED).decode("ascii")
-        return " ".join(spaced.split())  # the same at a third of the cost
+        return " ".join(_ascii_words(folded))  # the same at a third of the cost
     return " ".join(_WORDS.findall(folded))
 
 

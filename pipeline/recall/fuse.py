@@ -65,6 +65,10 @@ class Fused:
         self.score += amount
         self.parts[name] = self.parts.get(name, 0.0) + amount
 
+    def nudge(self, name: str, amount: float) -> None:
+        """Do it by so many first reciprocal ranks."""
+        self.add(name, amount / (RRF_K + 1))
+
 
 def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
     """Return every key of the lists, best first; ties go by key.
@@ -106,20 +110,16 @@ def add_group_prior(
     best = max(totals.values(), default=0.0)
     if best <= 0:
         return
-    amounts = {group: weight / (RRF_K + 1) * total / best for group, total in totals.items()}
     for hit, group in zip(fused, groups, strict=True):
         if group is not None:
-            hit.add("group", amounts[group])
+            hit.nudge("group", weight * totals[group] / best)
 
 
 def nudge(fused: Sequence[Fused], amounts: Callable[[str], Mapping[str, float]]) -> list[Fused]:
     """Add small amounts (in first reciprocal ranks), by name, to each hit; nothing new comes in."""
     for hit in fused:
-        parts = hit.parts
         for name, amount in amounts(hit.key).items():
-            share = amount / (RRF_K + 1)
-            hit.score += share
-            parts[name] = parts.get(name, 0.0) + share
+            hit.nudge(name, amount)
     return ordered(fused)
 
 

@@ -22,7 +22,6 @@ class Gauge:
         self._has_han = query.language == "zh"
         self._whole = Yardstick(query.analysis, scale.weights)
         self._clauses = [Yardstick(clause, scale.weights) for clause in query.clauses]
-        self._names: dict[tuple[str | None, str | None, int], list[Line]] = {}
 
     def measure(self, item: Item) -> None:
         """Set an item's coverage of the query and of each of its clauses."""
@@ -36,7 +35,7 @@ class Gauge:
         items = (item, *around)
         lines = [line for one in items for line in self._lines_of(one)]
         if sum([len(line.folded) for line in lines]) + len(lines) > _MOST_CHARACTERS:
-            parts = [part for one in items for part in (one.text, *self._names_of(one))]
+            parts = [part for one in items for part in self._searched(one)]
             lines = lines_of("\n".join(parts)[:_MOST_CHARACTERS])
         item.together = max(item.coverage, self._whole.covered(lines).share)
 
@@ -51,26 +50,16 @@ class Gauge:
         )
 
     def _lines_of(self, item: Item) -> Collection[Line]:
-        """Read what is searched of an item, once: what it says and what it is called by."""
+        """Read what is searched of an item, once."""
         if not item.lines:
-            item.lines = [*lines_of(item.text), *self._called(item)]
+            item.lines = [line for part in self._searched(item) for line in lines_of(part)]
         return item.lines
 
-    def _called(self, item: Item) -> Sequence[Line]:
-        """Read what an item is called by; in a conversation that comes back."""
-        first, *others = item.proofs
-        if others or first.quote != item.text:
-            return [line for part in self._names_of(item) for line in lines_of(part)]
-        key = (item.time, first.row.author, first.asset.number)
-        found = self._names.get(key)
-        if found is None:
-            found = [line for part in self._names_of(item)[:-1] for line in lines_of(part)]
-            self._names[key] = found
-        return found
-
-    def _names_of(self, item: Item) -> list[str]:
-        """Return what an item is called by: its day, who spoke, the file; and what it quotes."""
-        names = [date_words(item.time, han=self._has_han)]
+    def _searched(self, item: Item) -> list[str]:
+        """Return what an item says and is called by: its text, its day, who spoke, the file."""
+        parts = [item.text, date_words(item.time, han=self._has_han)]
         for proof in item.proofs:
-            names += [proof.row.author or "", proof.asset.name, proof.quote]
-        return names
+            parts += [proof.row.author or "", proof.asset.name]
+            if proof.quote != item.text:
+                parts.append(proof.quote)
+        return parts

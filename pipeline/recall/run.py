@@ -116,8 +116,7 @@ class Recall:
         for, all that may be taken. What is not looked at is no duplicate of anything. A question of
         several parts takes all at once: the best of a part may be far down.
         """
-        # Some are not proven or say nothing of the question.
-        self.find(self._most * 5 // 4)
+        self.find(self._most)
         others = self._others()
         observations: list[Item] = []
         for taken, left in self._tranches():

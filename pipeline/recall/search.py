@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline.recall.fuse import (
-    RRF_K,
     Fused,
     Signal,
     Weights,
@@ -41,8 +40,6 @@ _DEPTH_WITH_VECTORS = 150
 # What as-of and kind filters drop after the search is made up for by searching deeper.
 _DEEPER = 4
 _RECENT_DAYS = 30.0
-# The first reciprocal rank, which weights are given in.
-_FIRST = 1 / (RRF_K + 1)
 
 Narrow: TypeAlias = "IndexFilters | None"
 # Given a plane's filters and a depth, the (ref, cosine) pairs nearest to the query.
@@ -90,7 +87,8 @@ def _depth(plane: str, request: Request, wanted: int, *, with_vectors: bool) -> 
     """Return how many hits of a plane each signal is asked for."""
     most = _DEPTH[plane]
     if plane == "observation":
-        most = max(_DEPTH_WITH_VECTORS if with_vectors else most, wanted)
+        # Some of what is wanted is not proven, or says nothing of the question.
+        most = max(_DEPTH_WITH_VECTORS if with_vectors else most, wanted * 5 // 4)
     return max(1, round(most * request.depth)) * (_DEEPER if _filters_later(request) else 1)
 
 
@@ -145,16 +143,16 @@ class _Hints:
     def add_to(self, hit: Fused, row: "Row") -> None:
         """Add the hints of its document to a hit."""
         if self._families and row.family in self._families:
-            hit.add("medium", WEIGHTS.medium * _FIRST)
+            hit.nudge("medium", WEIGHTS.medium)
         instant = row.instant
         if instant is not None:
             if self._spans and any(span.start <= instant < span.end for span in self._spans):
-                hit.add("time", WEIGHTS.time * _FIRST)
-            hit.add("recency", WEIGHTS.recency * _FIRST * self._recency(instant))
+                hit.nudge("time", WEIGHTS.time)
+            hit.nudge("recency", WEIGHTS.recency * self._recency(instant))
         if row.origin == "user" or row.kind == "record":
-            hit.add("basis", WEIGHTS.basis * _FIRST)
+            hit.nudge("basis", WEIGHTS.basis)
         if self._speakers.mean(row):
-            hit.add("speaker", WEIGHTS.speaker * _FIRST)
+            hit.nudge("speaker", WEIGHTS.speaker)
 
     def _recency(self, instant: str) -> float:
         """Return 1 for now, half of that for a month ago, and so on."""

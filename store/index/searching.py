@@ -1,5 +1,6 @@
 """Answer a question: rank by postings, find what holds it as it stands, fetch the rows."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -120,7 +121,7 @@ class Searcher:
         rows = self._db.execute(
             f"SELECT place, {statements.COLUMNS} FROM (SELECT value FROM json_each(?)) wanted"
             f" CROSS JOIN doc ON doc.place = wanted.value{where}",
-            (str(sorted({*places, *bonus})), *values),  # of whole numbers that is JSON
+            (json.dumps(sorted({*places, *bonus})), *values),
         )
         return [(row[0], _row(row[1:])) for row in rows]
 

@@ -232,19 +232,16 @@ class Changes:
         self, where: str, values: tuple[object, ...], order: str, place: tuple[object, ...],
         reach: int,
     ) -> tuple[list[Neighbour], list[Neighbour]]:  # fmt: skip
-        sides = []
+        found = []
         for sign, direction in (("<", "DESC"), (">", "ASC")):
             ordered = ", ".join(f"{column} {direction}" for column in order.split(", "))
-            sides.append(
-                "SELECT * FROM (SELECT o.seq, o.id, o.text, o.author, "
-                f"'{direction}' FROM observation_live o WHERE {where} AND "
-                f"({order}) {sign} ({_marks(place)}) ORDER BY {ordered} LIMIT {int(reach)})"
+            rows = self._database.execute(
+                f"SELECT o.seq, o.id, o.text, o.author FROM observation_live o WHERE {where} "
+                f"AND ({order}) {sign} ({_marks(place)}) ORDER BY {ordered} LIMIT {int(reach)}",
+                (*values, *place),
             )
-        found: dict[str, list[Neighbour]] = {"DESC": [], "ASC": []}
-        rows = self._database.execute(" UNION ALL ".join(sides), (*values, *place) * 2)
-        for *own, direction in rows:
-            found[str(direction)].append(_neighbour(own))
-        return found["DESC"], found["ASC"]
+            found.append(list(map(_neighbour, rows)))
+        return found[0], found[1]
 
     def at_place(self, observation: int, limit: int) -> list[tuple[int, str]]:
         """Return number and id of all at the same page, frame or picture, in its order."""

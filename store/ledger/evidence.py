@@ -210,7 +210,7 @@ class Evidence:
 
     def live_at(self, numbers: Iterable[int]) -> dict[str, ObservationRow]:
         """Return those of the observations with these sequence numbers that are live, by id."""
-        wanted = (str(list(numbers)),)  # of whole numbers that is JSON
+        wanted = (json.dumps(list(numbers)),)
         found = self._read("observation_live", "o.seq IN (SELECT value FROM json_each(?))", wanted)
         return {row.id: row for row in found}
 

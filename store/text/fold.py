@@ -7,6 +7,7 @@ surrogates, control characters, zero-width characters.
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 _REPLACEMENT = 0xFFFD
@@ -44,6 +45,16 @@ def fold(text: str) -> str:
         return text.translate(_FOLDS)
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_FOLDS)
     return unicodedata.normalize("NFKC", folded)
+
+
+def ascii_splitter(is_part: Callable[[str], object]) -> Callable[[str], list[str]]:
+    """Return what splits ASCII text at every character that is no part of a word.
+
+    >>> ascii_splitter(str.isalnum)("we met, by-and-by")
+    ['we', 'met', 'by', 'and', 'by']
+    """
+    table = bytes(code if is_part(chr(code)) else 0x20 for code in range(0x80)).ljust(0x100)
+    return lambda text: text.encode("ascii").translate(table).decode("ascii").split()
 
 
 class _Folds(dict[int, int | str | None]):

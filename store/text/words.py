@@ -10,7 +10,7 @@
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from muniment.store.text import classes as kinds
-from muniment.store.text.fold import fold
+from muniment.store.text.fold import ascii_splitter, fold
 
 if TYPE_CHECKING:
     import re
@@ -27,8 +27,7 @@ _STEMS_KEPT = 50_000
 # Longer runs are cut into pieces of this many characters, on both sides alike.
 _LONGEST = 64
 
-# ASCII with a space in the place of every sign.
-_WITHOUT_SIGNS = bytes(code if chr(code).isalnum() else 0x20 for code in range(128)).ljust(256)
+_between_signs = ascii_splitter(str.isalnum)
 
 
 class Cutter(Protocol):
@@ -76,7 +75,7 @@ def _ascii_words(folded: str) -> list[str]:
     if "'" in folded:
         words: list[str] = kinds.ASCII_WORD.findall(folded)
         return words
-    return folded.encode("ascii").translate(_WITHOUT_SIGNS).decode("ascii").split()
+    return _between_signs(folded)
 
 
 def raw_names(folded: str) -> list[str]:

@@ -21,19 +21,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import anyio
 import httpx2
-from bench.bench_speed import Passages, fill_store
+from bench.bench_speed import Passages, filled
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from support.cli import SCRIPT
 from support.mcp_client import READ_SECONDS, http_server
-from support.stores import TinyStore
 
 from muniment.pipeline.options import Session
 from muniment.pipeline.serving.tools import Tools
-from muniment.pipeline.stages.index import refresh
-from muniment.store import manifest
-from muniment.store.layout import Root
 
 KINDS = ("rare word", "3 mid words", "8 mixed words")
 PINGS = 20
@@ -119,11 +115,7 @@ def main() -> None:
         root, cache = Path(folder) / "root", Path(folder) / "cache"
         os.environ["MUNIMENT_CACHE"] = str(cache)
         passages = Passages()
-        manifest.initialize(Root(root))
-        store = TinyStore(root)
-        fill_store(store, passages, count)
-        refresh(store.ledger, store.paths.index, cache)
-        store.close()
+        filled(root, cache, passages, count)
         both = questions(passages), questions(passages)
         figures = {
             "what": "memory_recall, p50 in ms", "passages": count, "questions": len(both[1]),

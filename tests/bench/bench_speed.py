@@ -165,7 +165,7 @@ def measure_recall(count: int, kept: Path | None) -> dict[str, object]:
         folder = kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         root, cache = folder / "root", folder / "cache"
         os.environ["MUNIMENT_CACHE"] = str(cache)
-        rate = {} if (root / "muniment.json").exists() else _fill(root, cache, passages, count)
+        rate = {} if (root / "muniment.json").exists() else filled(root, cache, passages, count)
         tools = Tools(Session({"root": str(root), "offline": True}))
         tools.warm.settle()
         asked = {"token_budget": BUDGET, "semantic": False}
@@ -175,7 +175,8 @@ def measure_recall(count: int, kept: Path | None) -> dict[str, object]:
     return {"what": "recall", "passages": count, **rate, "cold_cpu_s": round(cold, 3), **found}
 
 
-def _fill(root: Path, cache: Path, passages: Passages, count: int) -> dict[str, int]:
+def filled(root: Path, cache: Path, passages: Passages, count: int) -> dict[str, int]:
+    """Make a store of passages with its index; return how fast the latter was built."""
     manifest.initialize(Root(root))
     store = TinyStore(root)
     fill_store(store, passages, count)
