@@ -28,6 +28,7 @@ def mcp(session: Session, http: bool, port: int, token_file: str | None) -> None
     require_sdk()
     from muniment.pipeline.serving.door import open_beside
     from muniment.pipeline.serving.mcp_server import build
+    from muniment.pipeline.serving.stdio import serve as serve_stdio
 
     tools = _tools(session)
     tools.close_left_open()
@@ -39,7 +40,7 @@ def mcp(session: Session, http: bool, port: int, token_file: str | None) -> None
             if http:
                 _over_http(session, server, port, token_file)
             else:
-                server.run("stdio")
+                serve_stdio(server)
     finally:
         tools.warm.close()
 

@@ -94,8 +94,8 @@ class ServedPack(MemoryPack):
 
     A client holds every answer that it gets against the schema of the tool; of each item and
     citation, too, that takes as long as half of the recall. Of what they are the lists tell who
-    reads the schema, in a keyword that nothing is held against; what is served is validated by all
-    of it before.
+    reads the schema, in a keyword that nothing is held against; that recall makes nothing else is
+    what the tests hold it to.
     """
 
     @classmethod

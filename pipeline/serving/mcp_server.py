@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 import anyio.from_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from muniment import __version__
@@ -19,6 +20,7 @@ from muniment.pipeline.agent.events import Event
 from muniment.pipeline.agent.proposing import Proposal
 from muniment.pipeline.output import to_json
 from muniment.pipeline.recall.schema import ServedPack
+from muniment.pipeline.serving.answers import answer, lay_in
 from muniment.pipeline.serving.calls import Call
 from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools
 from muniment.store.errors import MunimentError, NotFoundError
@@ -51,9 +53,11 @@ def build(tools: Tools) -> MCPServer[Any]:
     """Return the server of one scope."""
     server: MCPServer[Any] = MCPServer(
         "muniment", title="Muniment", version=__version__, instructions=INSTRUCTIONS,
-        log_level="WARNING",
+        log_level="WARNING", tools=[_recall(tools)],
     )  # fmt: skip
-    for add in (_recalling, _remembering, _conversing, _resources):
+    # Instead of the SDK's: nobody traces us, and no tool has a state that a client carries.
+    server.middleware[:] = [lay_in]
+    for add in (_reading, _remembering, _conversing, _resources):
         add(server, tools)
     return server
 
@@ -68,14 +72,7 @@ def _told() -> Iterator[None]:
         raise ToolError(f"{error.message} ({error.code}){hint}") from None
 
 
-def _both(document: dict[str, Any], markdown: str) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=markdown)], structured_content=document
-    )
-
-
-def _recalling(server: MCPServer[Any], tools: Tools) -> None:
-    @server.tool(title="Recall", annotations=_READS)
+def _recall(tools: Tools) -> Tool:
     def memory_recall(  # noqa: PLR0913 (what recall can be narrowed by)
         *,
         query: Annotated[str, Field(min_length=1, description="The question in plain language.")],
@@ -99,11 +96,18 @@ def _recalling(server: MCPServer[Any], tools: Tools) -> None:
         }  # fmt: skip
         with _told():
             pack, markdown = tools.recall(query, asked, session, _call(ctx))
-        result = _both(pack, markdown)
+        result = answer(pack, markdown)
         kept = tools.keep(query, asked, session)
         result.meta = {"muniment/pack": f"muniment://pack/{kept}"}
         return result
 
+    tool = Tool.from_function(memory_recall, title="Recall", annotations=_READS)
+    # The schema is served; the SDK has nothing to hold against it, as the pack is laid in later.
+    tool.fn_metadata.output_model = None
+    return tool
+
+
+def _reading(server: MCPServer[Any], tools: Tools) -> None:
     @server.tool(title="Read evidence", annotations=_READS)
     def memory_read(
         ref: Ref,
@@ -194,7 +198,7 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
     ) -> CallToolResult:
         """Give the context to go on with: persona, checkpoint, memories, recent events."""
         with _told():
-            return _both(*tools.resume(session, token_budget, query, _call(ctx)))
+            return answer(*tools.resume(session, token_budget, query, _call(ctx)))
 
     @server.tool(title="Prepare a turn", annotations=_READS)
     def turn_prepare(
@@ -205,7 +209,7 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
     ) -> CallToolResult:
         """Give pack and resume context under one budget, before a reply."""
         with _told():
-            return _both(*tools.prepare(session, query, token_budget, _call(ctx)))
+            return answer(*tools.prepare(session, query, token_budget, _call(ctx)))
 
     @server.tool(title="Complete a turn", annotations=_ADDS)
     def turn_complete(

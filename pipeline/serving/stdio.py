@@ -1,0 +1,237 @@
+"""MCP on standard input and output, read and written by the event loop itself.
+
+The SDK's own transport hands every line to a worker thread, and every answer to one twice. That
+takes a fifth of a short call, and the thread that waits for a line keeps the process from ending.
+"""
+
+import contextlib
+import os
+import signal
+import stat
+import sys
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+
+from muniment.store.errors import UsageError
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+_READ_BYTES = 65_536
+# How long a client that does not read is waited for at the end, and calls that go on then.
+_LAST_SECONDS, _LAST_CALLS_SECONDS = 2.0, 60.0
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+_TAKEN_BACK = "notifications/cancelled"
+
+
+def serve(server: "MCPServer[Any]") -> None:
+    """Serve until the client closes its end or reads no more answers, or a signal comes.
+
+    Raises ``UsageError`` without a standard input.
+    """
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    try:
+        with _claimed() as (source, sink):
+            came = anyio.run(_serve, server, source, sink)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in came:
+        signal.raise_signal(number)  # now that everything is closed, end as any command does
+
+
+async def _serve(server: "MCPServer[Any]", source: int, sink: int) -> list[signal.Signals]:
+    """Serve on two descriptors; return the signal that came, if one did."""
+    server.streamable_http_app()  # makes the manager, which alone names the server that has run()
+    inner = server.session_manager.app
+    incoming = Incoming(source)
+    outgoing = Outgoing(sink, incoming)
+    came: list[signal.Signals] = []
+    async with anyio.create_task_group() as group:
+        group.start_soon(_heed, incoming, came)
+        with _never_blocking(sink):
+            await inner.run(incoming, outgoing, inner.create_initialization_options())
+        group.cancel_scope.cancel()
+    return came
+
+
+async def _heed(incoming: "Incoming", came: list[signal.Signals]) -> None:
+    """Let the first signal close what comes in; a second one ends at once."""
+    heeded = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heeded) as signals:
+        came.append(await anext(signals))
+    incoming.close()
+
+
+class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
+    """The messages that are read from a descriptor; a line that is none comes as its error.
+
+    They end when all that was asked is answered: whoever pipes calls in closes their end at once.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._may_wait = _is_channel(descriptor) or os.isatty(descriptor)
+        self._lines: deque[bytes] = deque()
+        self._begun = bytearray()
+        self._ended = False
+        self._open: set[RequestId] = set()
+        self._all_answered = anyio.Event()
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message; raise ``anyio.EndOfStream`` after the last."""
+        while not self._lines:
+            if self._ended:
+                if self._open:
+                    with anyio.move_on_after(_LAST_CALLS_SECONDS):
+                        await self._all_answered.wait()
+                raise anyio.EndOfStream
+            self._take(await self._read())
+        line = self._lines.popleft().decode("utf-8", "replace")
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError as error:
+            return error
+        self._note(message)
+        return SessionMessage(message)
+
+    def close(self) -> None:
+        """End here, whatever else would come or was asked."""
+        self._ended = True
+        self._lines.clear()
+        self._begun.clear()
+        self._all_answered.set()
+        anyio.notify_closing(self._descriptor)
+
+    def settled(self, request: RequestId | None) -> None:
+        """Wait no more for the answer to a request."""
+        self._open.discard(request)
+        if self._ended and not self._open:
+            self._all_answered.set()
+
+    async def aclose(self) -> None:
+        """End here, whatever else would come or was asked."""
+        self.close()
+
+    def _note(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest):
+            self._open.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == _TAKEN_BACK:
+            self.settled((message.params or {}).get("requestId"))
+
+    async def _read(self) -> bytes:
+        """Return some bytes, none at the end."""
+        try:
+            if self._may_wait:
+                await anyio.wait_readable(self._descriptor)
+            return os.read(self._descriptor, _READ_BYTES)
+        except (OSError, anyio.ClosedResourceError):
+            return b""  # a client that is gone has closed its end, too
+
+    def _take(self, chunk: bytes) -> None:
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            self._lines.append(bytes(self._begun + line))
+            self._begun.clear()
+        self._begun += rest
+        if not chunk:
+            self._ended = True
+            if self._begun:
+                self._lines.append(bytes(self._begun))
+
+
+class Outgoing(ObjectSendStream[SessionMessage]):
+    """The messages that are written to a descriptor, each whole and on a line of its own.
+
+    They answer what is ``incoming``, which is closed when nobody can read any more.
+    """
+
+    def __init__(self, descriptor: int, incoming: Incoming) -> None:
+        self._descriptor = descriptor
+        self._incoming = incoming
+        self._turn = anyio.Lock(fast_acquire=True)
+        self._left = bytearray()
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write a message; raise ``anyio.BrokenResourceError`` where nobody reads."""
+        line = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        async with self._turn:
+            self._left += line + b"\n"
+            await self._flush()
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._incoming.settled(item.message.id)
+
+    async def aclose(self) -> None:
+        """Write the rest of a message whose sender was stopped, if it is read in time."""
+        with (
+            contextlib.suppress(anyio.BrokenResourceError),
+            anyio.move_on_after(_LAST_SECONDS, shield=True),
+        ):
+            async with self._turn:
+                await self._flush()
+        self._left.clear()
+
+    async def _flush(self) -> None:
+        """Write what is left; who is stopped here leaves the rest to the next."""
+        while self._left:
+            try:
+                written = os.write(self._descriptor, self._left)
+            except BlockingIOError:
+                await anyio.wait_writable(self._descriptor)
+            except ConnectionError as error:
+                self._left.clear()
+                self._incoming.close()
+                raise anyio.BrokenResourceError from error
+            else:
+                del self._left[:written]
+
+
+def _is_channel(descriptor: int) -> bool:
+    """Tell whether another process is at its other end: a pipe or a socket."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+@contextlib.contextmanager
+def _never_blocking(sink: int) -> Iterator[None]:
+    """Have a write to a full pipe say so instead of waiting."""
+    before = os.get_blocking(sink)
+    os.set_blocking(sink, before and not _is_channel(sink))
+    try:
+        yield
+    finally:
+        os.set_blocking(sink, before)
+
+
+@contextlib.contextmanager
+def _claimed() -> Iterator[tuple[int, int]]:
+    """Keep both streams for the protocol: others read nothing meanwhile, and print to stderr."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", hint="give it a pipe, or serve over --http")
+    reading, writing = sys.stdin.fileno(), sys.stdout.fileno()
+    source, sink, null = os.dup(reading), os.dup(writing), os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, reading)
+    os.dup2(sys.stderr.fileno(), writing)
+    os.close(null)
+    try:
+        yield source, sink
+    finally:
+        sys.stdout.flush()
+        os.dup2(source, reading)
+        os.dup2(sink, writing)
+        os.close(source)
+        os.close(sink)
