@@ -118,7 +118,7 @@ class Changes:
     def touched(self, marks: dict[str, int]) -> list[int]:
         """Return the older observations that may be live, dated or grouped otherwise since."""
         rows = self._database.execute(
-            # Not by the indexes: in their order, whole tables would be read for a few new rows.
+            # By the indexes, or in an order, whole tables would be read for a few new rows.
             "SELECT o.seq FROM observation o WHERE o.seq <= :observation AND o.asset IN ("
             " SELECT asset FROM coverage NOT INDEXED WHERE seq > :coverage"
             " UNION ALL SELECT asset FROM capture_time NOT INDEXED WHERE seq > :capture_time"
@@ -129,14 +129,17 @@ class Changes:
             "  SELECT asset FROM below))"
             " UNION SELECT observation FROM episode_member NOT INDEXED"
             "  WHERE seq > :episode_member AND observation <= :observation"
-            " UNION SELECT o.seq FROM tombstone_member m LEFT JOIN tombstone_lift l"
-            "  ON l.member = m.seq JOIN observation o ON o.asset = m.asset OR o.seq = m.observation"
-            "  WHERE (m.seq > :tombstone_member OR l.seq > :tombstone_lift)"
-            "  AND o.seq <= :observation"
-            " UNION SELECT observation FROM misreading WHERE seq > :misreading ORDER BY 1",
+            " UNION SELECT o.seq FROM ("
+            "  SELECT asset, observation FROM tombstone_member NOT INDEXED"
+            "   WHERE seq > :tombstone_member"
+            "  UNION ALL SELECT m.asset, m.observation FROM tombstone_lift l NOT INDEXED"
+            "   CROSS JOIN tombstone_member m ON m.seq = l.member WHERE l.seq > :tombstone_lift) m"
+            "  CROSS JOIN observation o ON o.asset = m.asset OR o.seq = m.observation"
+            "  WHERE o.seq <= :observation"
+            " UNION SELECT observation FROM misreading NOT INDEXED WHERE seq > :misreading",
             marks,
         )
-        return [row[0] for row in rows]
+        return sorted(row[0] for row in rows)
 
     def observations_after(self, mark: int, limit: int, most_bytes: int) -> list[int]:
         """Return the numbers of the next observations, live or not; so many at most, and no more

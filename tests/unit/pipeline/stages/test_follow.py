@@ -148,6 +148,34 @@ def test_a_heading_that_is_no_text_is_told_as_one(
     assert stage.refresh(store.ledger, store.paths.index, tmp_path / "cache").indexed == 1
 
 
+def test_to_follow_a_message_costs_the_same_in_a_large_ledger(
+    store: TinyStore, tmp_path: Path
+) -> None:
+    index = TextIndex(tmp_path / "fts.sqlite3")
+    follower = Follower(store.ledger, index)
+    steps = 0
+
+    def step() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    work = []
+    # Called after every so many instructions of the database's machine.
+    store.ledger.database.set_progress_handler(step, 20)
+    for size in (20, 1_500):
+        store.notes([f"heron number {number}" for number in range(size)])
+        follower.catch_up()
+        store.notes(["one more heron"])
+        before = steps
+        follower.catch_up()
+        work.append(steps - before)
+    store.ledger.database.set_progress_handler(None)
+    index.close()
+
+    assert work[1] < work[0] * 1.5
+
+
 def test_the_collector_works_as_before_when_much_was_followed(
     store: TinyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
