@@ -1,6 +1,6 @@
 """One request under way: the query understood, signals asked, candidates resolved, measured."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,8 +15,9 @@ from muniment.pipeline.recall.gauge import Gauge
 from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
-from muniment.pipeline.recall.select import Candidates
+from muniment.pipeline.recall.select import Candidates, longest_excerpt
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
+from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, estimate
 from muniment.store.ledger.changes import Changes
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
-# About this many tokens of the budget bring in one more candidate. With its citation, hardly any
-# item takes fewer than the other number.
-_TOKENS_A_CANDIDATE, _TOKENS_AN_ITEM = 25, 54
+# About this many tokens of the budget bring in one more candidate.
+_TOKENS_A_CANDIDATE = 25
+# What a short item takes in all; and beside its text at the least, most of it its citation, and
+# with a time.
+_TOKENS_AN_ITEM = 74
+_TOKENS_BESIDE, _TOKENS_OF_TIME = 38, 10
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
 # One of few hits that is too long for a small budget does not mean that the next is.
 _LEAST_FIRST = 8
@@ -119,8 +123,8 @@ class Recall:
         self.find(self._most)
         others = self._others()
         observations: list[Item] = []
-        for taken, left in self._tranches():
-            observations += self._measured(self._resolved("observation", taken))
+        for items, left in self._tranches():
+            observations += items
             if left and not self._is_promising(others, observations):
                 continue
             observations.sort(key=_by_score)
@@ -134,16 +138,38 @@ class Recall:
             self.answered = self._is_answered(candidates)
             yield candidates
 
-    def _tranches(self) -> "Iterator[tuple[list[Fused], int]]":
-        """Yield the observation hits to look at, and how many are left then."""
+    def _tranches(self) -> "Iterator[tuple[list[Item], int]]":
+        """Yield proven observations that say something of the question, and how many hits are left
+        then.
+        """
         hits = self.found.hits["observation"][: self._most]
-        fill = max(self.request.token_budget // _TOKENS_AN_ITEM, _LEAST_FIRST)
-        first = len(hits) if self.query.clauses else fill
         # In the order that would fill a pack, so that no source takes all the places.
         waiting = spread(hits)
-        yield list(islice(waiting, first)), max(len(hits) - first, 0)
-        if len(hits) > first:
-            yield list(waiting), 0
+        left = len(hits)
+        first: list[Item] = []
+        room, each = self.request.token_budget, _TOKENS_AN_ITEM
+        wanted = left if self.query.clauses else max(room // each, _LEAST_FIRST)
+        while left and wanted > 0:
+            items = self._looked_at(islice(waiting, wanted))
+            first += items
+            left -= min(wanted, left)
+            if items:
+                taken = sum(map(self._cost, items))
+                room, each = room - taken, taken // len(items)
+            wanted = -(-room // each)
+        yield first, left
+        if left:
+            yield self._looked_at(waiting), 0
+
+    def _looked_at(self, hits: "Iterable[Fused]") -> "list[Item]":
+        return self._measured(self._resolved("observation", list(hits)))
+
+    def _cost(self, item: "Item") -> int:
+        """Return about how many tokens an observation takes in a pack, rather fewer than more."""
+        beside = _TOKENS_BESIDE + len(item.proofs[0].asset.name) // CHARACTERS_A_TOKEN
+        if item.time is not None:
+            beside += _TOKENS_OF_TIME
+        return beside + min(estimate(item.text), longest_excerpt(self.request.token_budget))
 
     @property
     def _most(self) -> int:

@@ -168,7 +168,7 @@ class Selection:
         return taken
 
     def _add(self, section: str, item: Item, limit: int) -> bool:
-        fitted = self._fitted(item, int(self._budget * _EXCERPT_SHARE))
+        fitted = self._fitted(item, longest_excerpt(self._budget))
         if not self._builder.has_room(fitted) and self._count(fitted.text) <= _LEAST_EXCERPT:
             return False  # it can't be cut any shorter
         draft = self._builder.drafted(section, fitted)
@@ -211,8 +211,13 @@ class Selection:
             for item in around(hits[:_NEIGHBOURS_OF]):
                 if item.ref not in taken and key_of(item.text) not in said:
                     taken.add(item.ref)
-                    limit = int(self._budget * _EXCERPT_SHARE)
+                    limit = longest_excerpt(self._budget)
                     self._builder.add(section, self._fitted(item, limit), limit)
+
+
+def longest_excerpt(budget: int) -> int:
+    """Return how many tokens the text of one observation may take."""
+    return max(int(budget * _EXCERPT_SHARE), _LEAST_EXCERPT)
 
 
 def clauses_first(items: Sequence[Item], clauses: int) -> list[Item]:
