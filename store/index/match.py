@@ -30,9 +30,12 @@ PREFIX_END = "\U0010ffff"
 # Of a question's many terms the rarest are ranked by.
 MOST_TERMS = 64
 MOST_LOOKED_UP = 256
-# How often the rarest word of a phrase is read to find it, about: of a more common one, the newest
+# How many postings of its words are read to find a phrase, about: of common words, the newest
 # documents are looked at. Its bonus is small then, and its words count wherever they stand.
-MOST_READ_FOR_PHRASE = 5_000
+_MOST_READ_FOR_PHRASE = 30_000
+# Of a common word beside a rare one, most postings are leapt over: it counts for so many times the
+# other at most.
+_MOST_BESIDE = 16
 # Of the documents that hold a phrase, the newest so many are told.
 MOST_WITH_PHRASE = 500
 
@@ -80,6 +83,16 @@ def counts_whole(phrase: "Phrase", ranked: AbstractSet[str]) -> bool:
     return len(tokens) > 1 and (phrase.view != "words" or ranked >= set(tokens))
 
 
+def share_for_phrase(counts: Sequence[int]) -> float:
+    """Return in which share of all documents, the newest, a phrase is looked for, at most 1.
+
+    ``counts`` tells how many documents hold each of its words.
+    """
+    rarest = min(counts)
+    read = sum(min(count, rarest * _MOST_BESIDE) for count in counts)
+    return min(_MOST_READ_FOR_PHRASE / max(read, 1), 1.0)
+
+
 def of_phrase(phrase: "Phrase") -> str:
     """Return the expression of what holds a phrase."""
     return _expression(phrase.view, phrase.tokens, phrase.prefix)
@@ -94,8 +107,19 @@ def is_narrow(filters: "Filters | None") -> bool:
     """Tell whether few documents can meet the filters, and an index finds them."""
     if filters is None:
         return False
-    of_plane = bool(filters.kinds) and PLANES.issuperset(filters.kinds)
-    return of_plane or bool(filters.assets or filters.refs)
+    return are_planes(filters.kinds) or bool(filters.assets or filters.refs)
+
+
+def leaves_out_planes(filters: "Filters | None") -> bool:
+    """Tell whether only observations can meet the filters: nothing else has an origin."""
+    if filters is None:
+        return False
+    return bool(filters.origins) or (bool(filters.kinds) and PLANES.isdisjoint(filters.kinds))
+
+
+def are_planes(kinds: Sequence[str]) -> bool:
+    """Tell whether all kinds that are asked for are of what is no observation."""
+    return bool(kinds) and PLANES.issuperset(kinds)
 
 
 def conditions(filters: "Filters | None") -> tuple[str, list[object]]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from muniment.store.index.documents import Document
     from muniment.store.text.words import Cutter
 
-CHUNK = 8_192
+CHUNK = 32_768
 _TOKENS_KEPT = 65_535
 # With more dead places than this, taking them out costs less than looking past them.
 _MOST_DEAD = 1_024

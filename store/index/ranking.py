@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from muniment.store.database import number
-from muniment.store.index.match import K1, PREFIX_END, B, idf
+from muniment.store.index.held import Held, HeldPostings
+from muniment.store.index.match import K1, idf
+from muniment.store.index.norms import Norms
 from muniment.store.index.postings import (
-    CHUNK,
     DOCUMENTS,
     PLACES,
     PURGES,
@@ -23,9 +24,8 @@ from muniment.store.index.postings import (
     by_chunk,
     dead_places,
     unpacked,
-    without,
 )
-from muniment.store.index.scores import BLOCK, ArrayScores, PlainScores, Scores
+from muniment.store.index.scores import BLOCK, ArrayScores, Part, PlainScores, Scores
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -36,13 +36,8 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
-# Of a word that stands in more documents than this, the newest so many are ranked.
-MOST_OF_TERM = 1_000_000
 # From so many postings on, loading numpy costs less than adding up without it.
 MOST_PLAIN = 25_000
-_MOST_BYTES_KEPT = 96 * 1024 * 1024
-# What one posting takes as arrays: its place, and its part of the term's weight.
-_BYTES = 8
 
 
 class _State(NamedTuple):
@@ -60,35 +55,17 @@ class _State(NamedTuple):
         return max(self.tokens, 1) / max(self.places - self.dead, 1)
 
 
-class Held(NamedTuple):
-    """The postings of one term as read: (chunk, postings) rows in their order.
-
-    The rows go when they were made arrays of; how many ``postings`` there are stays.
-    """
-
-    rows: list[tuple[int, bytes]]
-    documents: int
-    is_prefix: bool
-    postings: int
-
-
 class Ranking:
     """Scores documents by the terms that they hold; places name them."""
 
     def __init__(self, database: apsw.Connection) -> None:
         self._database = database
-        self._state = _State(0, 0, 0, 0, 0)
         self._seen = (-1, -1)
-        self._dead: dict[int, set[int]] = {}
-        self._held: dict[tuple[str, bool], Held] = {}
-        self._places: dict[tuple[str, bool], Array] = {}
-        self._weighed: dict[tuple[str, bool, float, float], tuple[Array, Array]] = {}
-        self._kept = 0
-        self._norms: Array | None = None
-        # The scores of the last question, and the places that have one.
-        self._scores: Array | None = None
-        self._touched: list[Array] = []
-        self._norm_of = _PlainNorms(database, 1.0)
+        self._state = _State(0, 0, 0, 0, 0)
+        self._norms = Norms(database, 0, 1.0)
+        self._held = HeldPostings(database, self._norms, 0, {})
+        # The scores of the last question.
+        self._scores: ArrayScores | None = None
 
     def refresh(self) -> None:
         """Forget what was read before the last write; call it once a question."""
@@ -104,11 +81,10 @@ class Ranking:
         dead = number(self._database, "SELECT count(*) FROM dead")
         state = _State._make((*(int(marks[name]) for name in names), dead))
         if state != self._state:
-            self._dead = by_chunk(dead_places(self._database))
-            self._norms = None
-            self._norm_of = _PlainNorms(self._database, state.average)
-            self._scores, self._touched = None, []
-            self._forget()
+            buried = by_chunk(dead_places(self._database))
+            self._norms = Norms(self._database, state.places, state.average)
+            self._held = HeldPostings(self._database, self._norms, state.places, buried)
+            self._scores = None
         # Only now: after a failure on the way all is looked at again.
         self._state, self._seen = state, seen
 
@@ -119,33 +95,41 @@ class Ranking:
 
     def documents_with(self, term: "Term") -> int:
         """Return how many documents hold a term; a bounded reading is scaled up."""
-        return self._read(term).documents
+        return self._held.of(term).documents
 
-    def score(self, terms: "Sequence[Term]", times: Sequence[float]) -> "Scores":
+    def score(
+        self, terms: "Sequence[Term]", times: Sequence[float], barred: "array[int] | None" = None
+    ) -> "Scores":
         """Return the scores of the documents that hold any of the terms, good until the next call.
 
-        ``times`` are what the stored bytes count for, 256 of them.
+        ``times`` are what the stored bytes count for, 256 of them. What stands at ``barred`` places
+        is not wanted.
         """
-        read = [(term, held) for term in terms if (held := self._read(term)).postings]
-        postings = sum(held.postings for _, held in read)
+        read = [(term, held) for term in terms if (held := self._held.of(term)).postings]
         weighed = [(term, held, idf(held.documents, self.documents)) for term, held in read]
+        postings = sum(held.postings for _, held in read)
         if postings <= MOST_PLAIN and "numpy" not in sys.modules:
-            return self._plain(weighed, times)
-        return self._by_arrays(weighed, times)
+            return PlainScores(self._plain(weighed, times), barred or ())
+        parts = []
+        for term, _, weight in weighed:
+            places, shares, most = self._held.shares_of(term, times)
+            factor = weight * (K1 + 1)
+            parts.append(Part(places, shares, factor, factor * most))
+        self._scores = ArrayScores(self._cleared(), parts, barred)
+        return self._scores
 
     def once(self, place: int) -> float:
         """Return what something that stands once in the document at a place counts for."""
-        return (K1 + 1) / (1 + self._norm_of[place])
+        return (K1 + 1) / (1 + self._norms[place])
 
     def may_stand_together(self, terms: "Sequence[Term]") -> bool:
         """Tell whether some document may hold all of the terms; looked up where arrays are used."""
-        read = [(term, self._read(term)) for term in terms]
-        rare = [(term, held) for term, held in read if held.documents <= MOST_PLAIN]
+        rare = [term for term in terms if self._held.of(term).documents <= MOST_PLAIN]
         if "numpy" not in sys.modules or len(rare) < 2:  # noqa: PLR2004 (nothing to intersect)
             return True
         import numpy as np
 
-        found = [(self._places_of(term), held.is_prefix) for term, held in rare]
+        found = [(self._held.places_of(term), term.prefix) for term in rare]
         # Those of a prefix come token by token; the others are in their order.
         inside = [np.unique(places) if is_prefix else places for places, is_prefix in found]
         together, *others = sorted(inside, key=len)
@@ -156,163 +140,30 @@ class Ranking:
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""
-        return int(self._state.places * (1 - min(share, 1.0)))
-
-    # --- reading ---------------------------------------------------------------------------------
-
-    def _read(self, term: "Term") -> Held:
-        key = (term.token, term.prefix)
-        held = self._held.get(key)
-        if held is None:
-            held = self._from_database(term)
-            if self._kept + _BYTES * held.postings > _MOST_BYTES_KEPT:
-                self._forget()
-            self._kept += _BYTES * held.postings
-            self._held[key] = held
-        return held
-
-    def _forget(self) -> None:
-        self._held.clear()
-        self._places.clear()
-        self._weighed.clear()
-        self._kept = 0
-
-    def _from_database(self, term: "Term") -> Held:
-        condition, values = "p.token = ?", [term.token]
-        if term.prefix:
-            condition = "p.token >= ? AND p.token < ?"
-            values.append(term.token + PREFIX_END)
-        found = self._database.execute(
-            "SELECT l.chunk, p.held FROM length l CROSS JOIN posting p ON p.chunk = l.chunk"
-            f" AND {condition} ORDER BY l.chunk DESC",
-            values,
-        )
-        rows: list[tuple[int, bytes]] = []
-        count = 0
-        for chunk, held in found:
-            if count >= MOST_OF_TERM and chunk != rows[-1][0]:
-                covered = self._state.places - rows[-1][0] * CHUNK
-                count = round(count * self._state.places / max(covered, 1))
-                break
-            alive = without(held, self._dead[chunk]) if chunk in self._dead else held
-            rows.append((chunk, alive))
-            count += len(alive) // 4
-        rows.reverse()
-        postings = sum(len(data) for _, data in rows) // 4
-        if term.prefix:
-            count = len({place for place, _ in unpacked(rows)}) if count <= MOST_PLAIN else count
-        return Held(rows, count, term.prefix, postings)
-
-    # --- without numpy ---------------------------------------------------------------------------
+        return int(self._state.places * (1 - share))
 
     def _plain(
         self, weighed: "Iterable[tuple[Term, Held, float]]", times: Sequence[float]
-    ) -> "Scores":
-        norms = self._norm_of
+    ) -> dict[int, float]:
+        norms = self._norms
         scores: defaultdict[int, float] = defaultdict(float)
-        for _, held, weight in weighed:
+        for term, held, weight in weighed:
             often: Iterable[tuple[int, float]] = (
                 (place, times[byte]) for place, byte in unpacked(held.rows)
             )
-            if held.is_prefix:
+            if term.prefix:
                 summed: defaultdict[int, float] = defaultdict(float)
                 for place, count in often:
                     summed[place] += count
                 often = summed.items()
             for place, count in often:
                 scores[place] += weight * count * (K1 + 1) / (count + norms[place])
-        return PlainScores(scores)
-
-    # --- with numpy ------------------------------------------------------------------------------
-
-    def _by_arrays(
-        self,
-        weighed: "Iterable[tuple[Term, Held, float]]",
-        times: Sequence[float],
-    ) -> "Scores":
-        scores = self._cleared()
-        for term, held, weight in weighed:
-            places, shares = self._shares(term, held, times)
-            self._touched.append(places)
-            scores[places] += (weight * (K1 + 1)) * shares
-        return ArrayScores(scores, self._touched)
+        return scores
 
     def _cleared(self) -> "Array":
         """Return an array of no scores for all places: the last question's, made empty again."""
         import numpy as np
 
-        size = -(-max(self._state.places, 1) // BLOCK) * BLOCK
-        if self._scores is None or len(self._scores) != size:
-            self._scores = np.zeros(size, dtype=np.float32)
-        for places in self._touched:
-            self._scores[places] = 0.0
-        self._touched = []
-        return self._scores
-
-    def _shares(self, term: "Term", held: Held, times: Sequence[float]) -> "tuple[Array, Array]":
-        """Return the places that hold a term, each once, and what part of its whole weight it has
-        at each: by how often it stands there and how long the document is.
-        """
-        import numpy as np
-
-        key = (term.token, term.prefix, times[0x10], times[0x01])  # all the others follow from two
-        found = self._weighed.get(key)
-        if found is None:
-            places, stored = self._decoded(term)
-            often = np.asarray(times, dtype=np.float32)[stored]
-            if held.is_prefix:
-                places, inverse = np.unique(places, return_inverse=True)
-                often = np.bincount(inverse, weights=often).astype(np.float32)
-            found = self._weighed[key] = places, often / (often + self._all_norms()[places])
-        return found
-
-    def _places_of(self, term: "Term") -> "Array":
-        """Return the places that hold a term; those of a prefix come token by token."""
-        found = self._places.get((term.token, term.prefix))
-        return self._decoded(term)[0] if found is None else found
-
-    def _decoded(self, term: "Term") -> "tuple[Array, Array]":
-        """Return the places that hold a term and what is stored at each, as arrays."""
-        import numpy as np
-
-        key = (term.token, term.prefix)
-        held = self._read(term)
-        rows = held.rows or self._from_database(term).rows
-        chunks = np.asarray([chunk for chunk, _ in rows], dtype=np.int32)
-        counts = np.asarray([len(data) // 4 for _, data in rows], dtype=np.int64)
-        postings = np.frombuffer(b"".join(data for _, data in rows), dtype=np.uint32)
-        offsets = (postings >> 8).astype(np.int32)
-        places = self._places[key] = np.repeat(chunks * CHUNK, counts) + offsets
-        self._held[key] = held._replace(rows=[])
-        return places, (postings & 0xFF).astype(np.uint8)
-
-    def _all_norms(self) -> "Array":
-        import numpy as np
-
-        if self._norms is None:
-            lengths = np.zeros(max(self._state.places, 1), dtype=np.uint16)
-            for chunk, tokens in self._database.execute("SELECT chunk, tokens FROM length"):
-                own = np.frombuffer(tokens, dtype=np.uint16)
-                lengths[chunk * CHUNK : chunk * CHUNK + len(own)] = own
-            scale = np.float32(K1 * B / self._state.average)
-            self._norms = np.float32(K1 * (1 - B)) + scale * lengths.astype(np.float32)
-        return self._norms
-
-
-class _PlainNorms(dict[int, float]):
-    """What the length of each document adds, worked out when it is asked for."""
-
-    def __init__(self, database: apsw.Connection, average: float) -> None:
-        self._database = database
-        self._average = average
-        self._lengths: dict[int, array[int]] = {}
-
-    def __missing__(self, place: int) -> float:
-        chunk, offset = divmod(place, CHUNK)
-        if chunk not in self._lengths:
-            rows = self._database.execute("SELECT tokens FROM length WHERE chunk = ?", (chunk,))
-            ((lengths,),) = rows
-            self._lengths[chunk] = array("H", lengths)
-        tokens = self._lengths[chunk][offset]
-        norm = self[place] = K1 * (1 - B + B * tokens / self._average)
-        return norm
+        if self._scores is not None:
+            return self._scores.cleared()
+        return np.zeros(-(-max(self._state.places, 1) // BLOCK) * BLOCK, dtype=np.float32)

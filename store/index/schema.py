@@ -20,7 +20,7 @@ from muniment.store.index.documents import IndexDamageError
 from muniment.store.index.postings import TABLES as POSTING_TABLES
 from muniment.store.text.words import ANALYSER_VERSION
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 # The views that text is searched through, in the order of the table's columns.
 VIEWS = ("words", "names", "grams", "cuts", "title", "context")
 
@@ -55,7 +55,7 @@ CREATE TABLE doc (
     told INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX doc_asset ON doc (asset);
-CREATE INDEX doc_plane ON doc (kind) WHERE kind IN ('record', 'episode');
+CREATE INDEX doc_plane ON doc (kind, place) WHERE kind IN ('record', 'episode');
 CREATE TABLE gone (rowid INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE mark (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5(

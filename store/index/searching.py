@@ -1,12 +1,14 @@
 """Answer a question: rank by postings, find what holds it as it stands, fetch the rows."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from muniment.store.index import match, statements
 from muniment.store.index.documents import Filters, Hit, Row, in_order
+from muniment.store.index.planes import Planes
 from muniment.store.index.ranking import Ranking
 from muniment.store.index.schema import VIEWS
 from muniment.store.index.scores import Scores
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
     from muniment.store.text.query import Phrase, QueryAnalysis, Unit
 
+# So many times what is wanted is looked at before all documents that meet the filters are.
+_DEEPEST = 16
 # Half the time of the named tuples' own constructors.
 _row, _hit = partial(tuple.__new__, Row), partial(tuple.__new__, Hit)
 
@@ -27,6 +31,7 @@ class Searcher:
     def __init__(self, database: "apsw.Connection") -> None:
         self._db = database
         self._ranking = Ranking(database)
+        self._planes = Planes(database)
 
     def search(
         self,
@@ -38,11 +43,15 @@ class Searcher:
         """Return the best documents; those that hold a short or quoted question as it is lead."""
         self._ranking.refresh()
         terms = self._terms(query)
-        scores = self._ranking.score(terms, _times(weights))
+        # Records and episodes hold the words of many observations, and would come before them all.
+        barred = self._planes.places(match.PLANES) if match.leaves_out_planes(filters) else None
+        scores = self._ranking.score(terms, _times(weights), barred)
         bonus, exact = self._phrases(query, terms)
+        rows = self._rows(scores, bonus, limit, filters)
+        own = scores.of([place for place, _ in rows])
         found = [
-            _hit((row, scores.of(place) + bonus.get(place, 0.0), place in exact))
-            for place, row in self._rows(scores, bonus, limit, filters)
+            _hit((row, score + bonus.get(place, 0.0), place in exact))
+            for (place, row), score in zip(rows, own, strict=True)
         ]
         return sorted(found, key=in_order)[:limit]
 
@@ -82,16 +91,14 @@ class Searcher:
     def _with_phrase(self, phrase: "Phrase") -> set[int]:
         """Return the places that hold a phrase, of a common one among the newest documents."""
         terms = [Term(phrase.view, token, phrase.prefix) for token in phrase.tokens]
-        least = min(map(self._ranking.documents_with, terms))
-        if not least or not self._ranking.may_stand_together(terms):
+        counts = list(map(self._ranking.documents_with, terms))
+        if not all(counts) or not self._ranking.may_stand_together(terms):
             return set()
-        statement = (
-            "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? ORDER BY rowid DESC LIMIT ?"
-        )
-        newest = self._ranking.newest(match.MOST_READ_FOR_PHRASE / least)
-        values = (match.of_phrase(phrase), newest, match.MOST_WITH_PHRASE)
-        rows = self._db.execute(statement, values)
-        return {row[0] for row in rows}
+        newest = self._ranking.newest(match.share_for_phrase(counts))
+        # The engine takes ten times as long for the newest first.
+        statement = "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? ORDER BY rowid"
+        rows = list(self._db.execute(statement, (match.of_phrase(phrase), newest)))
+        return {row[0] for row in rows[-match.MOST_WITH_PHRASE :]}
 
     # --- rows ------------------------------------------------------------------------------------
 
@@ -100,19 +107,32 @@ class Searcher:
     ) -> list[tuple[int, Row]]:
         """Return the best documents that meet the filters, with their places."""
         wanted = limit + match.TIES
-        if not match.is_narrow(filters):
+        best = self._best_first(scores, filters)
+        if best is not None:
             # Most documents meet most filters: looking at the best ones costs less.
-            for count in (limit, limit + wanted):
-                top = {place for place, _ in _with_ties(scores.top(count + match.TIES), count)}
+            for count in (limit, limit + wanted, limit * _DEEPEST):
+                top = {place for place, _ in _with_ties(best(count + match.TIES), count)}
                 found = self._at(top, bonus, filters)
                 if len(top) < count or sum(place in top for place, _ in found) >= limit:
                     return found
         where, values = match.conditions(filters)
-        if filters is not None and match.PLANES.issuperset(filters.kinds or [""]):
+        if filters is not None and match.are_planes(filters.kinds):
             where += " AND doc.kind IN ('record', 'episode')"  # there is an index of these alone
         allowed = self._db.execute(f"SELECT place FROM doc WHERE 1{where}", values)
-        best = scores.among((row[0] for row in allowed), wanted)
-        return self._at((place for place, _ in best), bonus, filters)
+        places = array("i", (row[0] for row in allowed))
+        return self._at((place for place, _ in scores.among(places, wanted)), bonus, filters)
+
+    def _best_first(
+        self, scores: Scores, filters: Filters | None
+    ) -> Callable[[int], list[tuple[int, float]]] | None:
+        """Return what gives the best (place, score) pairs of documents that may meet the filters,
+        null where these name few.
+        """
+        if filters is None or not match.is_narrow(filters):
+            return scores.top
+        if filters.assets or filters.refs:
+            return None
+        return partial(scores.among, self._planes.places(filters.kinds))
 
     def _at(
         self, places: Iterable[int], bonus: Mapping[int, float], filters: Filters | None

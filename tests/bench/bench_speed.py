@@ -2,9 +2,10 @@
 
 Passages are made of invented words, Zipf-distributed, so that a question of a given commonness can
 be drawn. ``--recall`` keeps them in a ledger, too, and measures whole recalls of a resident server
-and a cold command; ``--build`` only how fast the index of that ledger is built, by one process and
-by two; without either only the index is filled and searched. Times are CPU milliseconds of this
-process: the wall says more of what else the machine does.
+and a cold command, with ``--grouped`` among the episodes that they make; ``--build`` only how fast
+the index of that ledger is built, by one process and by two; without either only the index is
+filled and searched. Times are CPU milliseconds of this process: the wall says more of what else the
+machine does.
 """
 
 import argparse
@@ -24,11 +25,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.stores import Line, TinyStore
+from support.stores import RUN, Line, TinyStore
 
 from muniment.pipeline.options import Session
 from muniment.pipeline.serving.tools import Tools
+from muniment.pipeline.stages.group import Groups
 from muniment.pipeline.stages.index import refresh
+from muniment.pipeline.stages.run import Tally
 from muniment.store import manifest
 from muniment.store.index.documents import Document, Filters
 from muniment.store.index.fts import TextIndex
@@ -158,28 +161,34 @@ def measure_index(count: int) -> dict[str, object]:
             "index_mb": round(size / 1e6), **found}  # fmt: skip
 
 
-def measure_recall(count: int, kept: Path | None) -> dict[str, object]:
+def measure_recall(count: int, kept: Path | None, *, is_grouped: bool) -> dict[str, object]:
     """Keep passages in a ledger and recall from it as a resident server does."""
     passages = Passages()
     with ExitStack() as stack:
         folder = kept or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         root, cache = folder / "root", folder / "cache"
         os.environ["MUNIMENT_CACHE"] = str(cache)
-        rate = {} if (root / "muniment.json").exists() else filled(root, cache, passages, count)
+        is_there = (root / "muniment.json").exists()
+        rate = {} if is_there else filled(root, cache, passages, count, is_grouped=is_grouped)
         tools = Tools(Session({"root": str(root), "offline": True}))
         tools.warm.settle()
         asked = {"token_budget": BUDGET, "semantic": False}
         found = _asked(passages, lambda query: tools.recall(query, asked, None))
         tools.warm.close()
         cold = cold_command(root, cache, passages.queries()["3 mid words"][0])
-    return {"what": "recall", "passages": count, **rate, "cold_cpu_s": round(cold, 3), **found}
+    told = {"what": "recall", "passages": count, "grouped": is_grouped, **rate}
+    return {**told, "cold_cpu_s": round(cold, 3), **found}
 
 
-def filled(root: Path, cache: Path, passages: Passages, count: int) -> dict[str, int]:
+def filled(
+    root: Path, cache: Path, passages: Passages, count: int, *, is_grouped: bool = False
+) -> dict[str, int]:
     """Make a store of passages with its index; return how fast the latter was built."""
     manifest.initialize(Root(root))
     store = TinyStore(root)
     fill_store(store, passages, count)
+    if is_grouped:
+        Groups(store.ledger, Tally(RUN)).group()
     took = followed(store, cache, jobs=2)[0]
     store.close()
     return {"indexed_per_s": round(count / took)}
@@ -242,11 +251,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure speed over many short passages.")
     parser.add_argument("passages", type=int, nargs="?", default=100_000)
     parser.add_argument("--recall", action="store_true")
+    parser.add_argument("--grouped", action="store_true", help="with the episodes of --recall")
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--store", type=Path, help="where to keep the store of --recall, or has it")
     options = parser.parse_args()
     if options.recall:
-        measured = measure_recall(options.passages, options.store)
+        measured = measure_recall(options.passages, options.store, is_grouped=options.grouped)
     else:
         measured = (measure_build if options.build else measure_index)(options.passages)
     sys.stdout.write(json.dumps(measured) + "\n")

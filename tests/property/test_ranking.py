@@ -1,9 +1,12 @@
 """Ranking by postings against the full-text engine's own BM25, and with numpy against without."""
 
 import sys
+from array import array
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import apsw
 import numpy as np
@@ -11,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muniment.store.index import ranking
+from muniment.store.index import ranking, scores
 from muniment.store.index.documents import Document
 from muniment.store.index.fts import TextIndex
 from muniment.store.index.schema import VIEWS
-from muniment.store.index.scores import BLOCK, ArrayScores
+from muniment.store.index.scores import BLOCK
 from muniment.store.index.told import WEIGHTS
 from muniment.store.text.query import analyse_query
 
@@ -80,17 +83,48 @@ def test_scores_are_those_of_the_engine(
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-6)
 
 
-@given(terms=TERMS, count=st.integers(1, 12), blocks=st.integers(1, 20))
-def test_the_best_of_few_scores_are_those_of_all(
-    terms: list[dict[int, float]], count: int, blocks: int
-) -> None:
-    scores = np.zeros(blocks * BLOCK, dtype=np.float32)
-    touched = [np.asarray(sorted(term), dtype=np.int64) for term in terms]
-    for term, places in zip(terms, touched, strict=True):
-        scores[places] += np.asarray([term[place] for place in sorted(term)], dtype=np.float32)
-    everywhere = [np.arange(len(scores))]
+@given(
+    terms=TERMS, count=st.integers(1, 12), blocks=st.integers(1, 20),
+    looks=st.sampled_from([0, 1, 8]), spots=st.lists(st.integers(0, 60), max_size=9, unique=True),
+    barred=st.sets(st.integers(0, 60)),
+)  # fmt: skip
+def test_the_best_are_those_of_all_terms_added_up(
+    terms: list[dict[int, float]], count: int, blocks: int, looks: int, spots: list[int],
+    barred: set[int],
+) -> None:  # fmt: skip
+    parts = [part(term) for term in terms if term]
+    added = np.zeros(blocks * BLOCK, dtype=np.float32)
+    for one in sorted(parts, key=lambda one: -one.most):
+        added[one.places] += one.weight * one.shares
+    added[sorted(barred)] = float("-inf")
+    expected = by_score(added, range(len(added)))
+    with pytest.MonkeyPatch.context() as patch:
+        # So that terms are looked up wherever the bounds allow it.
+        patch.setattr(scores, "_WORTH_A_LOOK", 1)
+        patch.setattr(scores, "_ADDS_OF_LOOK", looks)
+        found = scores.ArrayScores(np.zeros_like(added), parts, array("i", barred))
 
-    assert ArrayScores(scores, touched).top(count) == ArrayScores(scores, everywhere).top(count)
+        assert found.among(array("i", spots), count) == by_score(added, spots)[:count]
+        assert found.top(count) == expected[:count]
+        assert found.of(spots) == [float(added[spot]) for spot in spots]
+        assert found.top(3 * count) == expected[: 3 * count]
+        assert not found.cleared().any()
+
+    plain = {place: float(added[place]) for place in range(len(added)) if added[place] != 0}
+    assert scores.PlainScores(plain, barred).top(count) == expected[:count]
+
+
+def part(term: dict[int, float]) -> scores.Part:
+    places = np.asarray(sorted(term), dtype=np.int32)
+    shares = np.asarray([term[place] for place in sorted(term)], dtype=np.float32)
+    weight = 3.0 * len(term)
+    return scores.Part(places, shares, weight, weight * float(shares.max()))
+
+
+def by_score(added: "np.ndarray[Any, Any]", places: Iterable[int]) -> list[tuple[int, float]]:
+    """Return (place, score) pairs of what has a score, best first; of equal scores the earliest."""
+    held = [(place, float(added[place])) for place in places if added[place] > 0]
+    return sorted(held, key=lambda pair: (-pair[1], pair[0]))
 
 
 @settings(max_examples=25, deadline=None)

@@ -1,4 +1,5 @@
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -7,7 +8,7 @@ import apsw
 import pytest
 
 from muniment.store.errors import DamageError
-from muniment.store.index import postings, ranking, schema
+from muniment.store.index import held, norms, postings, ranking, schema
 from muniment.store.index.documents import Document, Filters, IndexDamageError
 from muniment.store.index.fts import TextIndex
 from muniment.store.text.query import analyse_query
@@ -195,12 +196,36 @@ def test_a_common_word_finds_what_few_documents_of_it_meet_the_filters(index: Te
     assert [hit.ref for hit in index.search(analyse_query("words"), 5, until)] == ["old"]
 
 
+@pytest.mark.parametrize("arrays", [True, False])
+def test_what_holds_the_words_of_many_does_not_come_before_them(
+    index: TextIndex, arrays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not arrays:
+        monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    index.add(
+        Document(f"e{n}", "episode", "word word word", seq=n) for n in range(600)
+    )  # more than are looked at one by one
+    index.add(Document(f"o{n}", "text", "word " + "and " * n, origin="user") for n in range(9))
+    index.add([Document("r", "record", "a word", role="active")])
+    index.remove(["e0"])
+    query, own = analyse_query("word"), Filters(origins=("user",))
+
+    assert [hit.ref for hit in index.search(query, 5, own)] == [f"o{n}" for n in range(5)]
+    assert index.search(query, 5, Filters(kinds=("text",))) == index.search(query, 5, own)
+    assert [hit.ref for hit in index.search(query, 5, Filters(kinds=("record",)))] == ["r"]
+    episodes = index.search(query, 600, Filters(kinds=("episode",)))
+    assert [hit.ref for hit in episodes] == [f"e{n}" for n in range(1, 600)]
+    index.add([Document("e0", "episode", "word word word word", seq=0)])
+    assert index.search(query, 5, Filters(kinds=("episode", "record")))[0].ref == "e0"
+
+
 def test_of_a_very_common_word_the_newest_documents_are_ranked(
     index: TextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postings, "CHUNK", 64)
-    monkeypatch.setattr(ranking, "CHUNK", 64)
-    monkeypatch.setattr(ranking, "MOST_OF_TERM", 100)
+    monkeypatch.setattr(held, "CHUNK", 64)
+    monkeypatch.setattr(norms, "CHUNK", 64)
+    monkeypatch.setattr(held, "MOST_OF_TERM", 100)
     index.add(notes(*("word" for _ in range(640)), "rare"))
     found = {hit.ref for hit in index.search(analyse_query("word"), 640)}
     assert 100 <= len(found) < 300
