@@ -1,5 +1,6 @@
 """Keep an explicit statement: its bytes, its observation, and the record that quotes it."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,18 @@ from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quot
 from muniment.pipeline.proposers.rules import RulesProposer
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.stages.propose import Proposals
-from muniment.pipeline.statements import add_statement, statement_observation, statement_passage
+from muniment.pipeline.statements import (
+    add_statement,
+    said_anew,
+    sayings,
+    statement_observation,
+    statement_passage,
+)
+from muniment.store.database import number
 from muniment.store.errors import UsageError
 from muniment.store.ids import record_ref, storable
 from muniment.store.ledger import Ledger
-from muniment.store.records import Moment, Observation
+from muniment.store.records import Moment
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -41,36 +49,61 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
             hint=f"give 1 to {MOST_CHARACTERS} characters, or ingest a file",
         )
     workspace = session.workspace()
-    observation = statement_observation(text)
     if dry_run:
         with workspace.planning() as ledger:
-            return _document(ledger, observation, "planned")
+            before = sayings(ledger, text) or [statement_observation(text).id]
+            return _document(ledger, before, "planned")
     with workspace.writing() as ledger:
-        known = _document(ledger, observation, "known")
-        if known["records"]:
+        before = sayings(ledger, text)
+        known = _document(ledger, before, "known")
+        if known["records"] or _waits(ledger, before):
             return known
-        said_before = ledger.evidence.get(observation.id) is not None
         with ledger.unit():
-            add_statement(ledger, observation, "remember")
-            passage = statement_passage(observation)
-            proposals = Proposals(ledger, Policy())
-            proposals.take(_drafts(passage, statement), {observation.id: passage})
-            Relations(ledger).read()
-        status = "known" if said_before and not proposals.records else "created"
-        return _document(ledger, observation, status)
+            return _said(ledger, text, before, statement)
 
 
-def _document(ledger: Ledger, observation: Observation, status: str) -> dict[str, Any]:
+def _said(ledger: Ledger, text: str, before: list[str], statement: Statement) -> dict[str, Any]:
+    """Keep a statement that no claim in force rests on, though it may have been made before."""
+    from muniment.pipeline.forgetting.hiding import bring_back
+
+    observation = said_anew(ledger, text)
+    if before:
+        bring_back(ledger, observation.asset)
+        back = _document(ledger, before, "created")
+        if back["records"]:
+            return back
+    add_statement(ledger, observation, "remember")
+    passage = statement_passage(observation)
+    proposals = Proposals(ledger, Policy(), allow=True)
+    proposals.take(_drafts(passage, statement), {observation.id: passage})
+    Relations(ledger).read()
+    return _document(ledger, [observation.id], "created")
+
+
+def _document(ledger: Ledger, observations: list[str], status: str) -> dict[str, Any]:
+    """Tell which records in force quote any of some statements; the last of these is named."""
     records = ledger.memory.records(
         "r.status = 'active' AND r.version_seq IN (SELECT version FROM record_evidence e "
-        "JOIN observation o ON o.seq = e.observation WHERE o.id = ?)",
-        (observation.id,),
+        "JOIN observation o ON o.seq = e.observation "
+        "WHERE o.id IN (SELECT value FROM json_each(?)))",
+        (json.dumps(observations),),
     )
     return {
         "status": status,
-        "observation": f"observation:{observation.id}",
+        "observation": f"observation:{observations[-1]}" if observations else None,
         "records": [record_ref(found) for found in records],
     }
+
+
+def _waits(ledger: Ledger, observations: list[str]) -> bool:
+    """Tell whether a claim that rests on some statements waits for its approval."""
+    return bool(number(
+        ledger.database,
+        "SELECT EXISTS (SELECT 1 FROM candidate_now c JOIN candidate_evidence e "
+        "ON e.candidate = c.seq JOIN observation_kept o ON o.seq = e.observation "
+        "WHERE c.status = 'pending' AND o.id IN (SELECT value FROM json_each(?)))",
+        (json.dumps(observations),),
+    ))  # fmt: skip
 
 
 def _drafts(passage: Passage, statement: Statement) -> Iterator[CandidateDraft]:

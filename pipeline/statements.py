@@ -1,5 +1,7 @@
 """What the user says to Muniment itself: kept as evidence like everything else."""
 
+from itertools import count
+
 from muniment.pipeline.proposers.base import Passage
 from muniment.pipeline.stages.run import new_run_id
 from muniment.store.assets import Taken
@@ -13,14 +15,19 @@ FAMILY = "statement"  # read here and by no reader
 PRODUCER = Producer(adapter="remember", version="1", role="statement")
 
 
-def statement_observation(text: str, said: str | None = None) -> Observation:
-    """Return the observation of a statement that is made now, or at the instant ``said``."""
+def statement_observation(
+    text: str, said: str | None = None, *, occurrence: int = 0
+) -> Observation:
+    """Return the observation of a statement that is made now, or at the instant ``said``.
+
+    ``occurrence`` tells those of the same words apart.
+    """
     asset = asset_id(text.encode("utf-8", "surrogatepass"))
     lines = text.count("\n") + 1
     locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
     said = said or now()
     return Observation(
-        id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, 0),
+        id=observation_id(asset, "message", locator.model_dump(), PRODUCER.fingerprint, occurrence),
         asset=asset,
         kind="message",
         text=text,
@@ -34,16 +41,39 @@ def statement_observation(text: str, said: str | None = None) -> Observation:
     )
 
 
+def sayings(ledger: Ledger, text: str) -> list[str]:
+    """Return the ids of the statements in these words that were made before, hidden or not."""
+    found = ledger.database.execute(
+        "SELECT o.id FROM observation o JOIN asset a ON a.seq = o.asset "
+        "JOIN producer p ON p.seq = o.producer WHERE a.id = ? AND p.fingerprint = ? ORDER BY o.seq",
+        (asset_id(text.encode("utf-8", "surrogatepass")), PRODUCER.fingerprint),
+    )
+    return [str(row[0]) for row in found]
+
+
+def said_anew(ledger: Ledger, text: str, said: str | None = None) -> Observation:
+    """Return the observation of a statement; the same words at another time are another one."""
+    before = sayings(ledger, text)
+    made = (statement_observation(text, said, occurrence=n) for n in count(len(before)))
+    return next(one for one in made if one.id not in before)
+
+
 def add_statement(ledger: Ledger, observation: Observation, command: str) -> None:
-    """Keep a statement with its bytes, inside the caller's unit; one that is kept stays."""
+    """Keep a statement with its bytes, inside the caller's unit; one that is kept stays.
+
+    Said again by hand, it is neither forgotten nor hidden any more.
+    """
     run = new_run_id()
     data = observation.text.encode("utf-8", "surrogatepass")
     ledger.attempts.start_run(run, command)
-    # Said again by hand, it is not forgotten any more.
     ledger.tombstones.admits("asset", observation.asset, allow=True)
     number, new = ledger.assets.add(Taken(observation.asset, len(data), data, data))
     if new:
         ledger.assets.add_type(number, "text/plain", FAMILY, "1")
+    else:
+        from muniment.pipeline.forgetting.hiding import bring_back
+
+        bring_back(ledger, observation.asset)
     ledger.assets.see(
         (number, observation.asset), f"{command}:{observation.asset}".encode(),
         source=command, origin="user", size=len(data), run=run,

@@ -62,10 +62,10 @@ def unforget(
 
 
 def bring_back(ledger: "Ledger", asset: str) -> None:
-    """Bring one asset back inside the caller's unit."""
+    """Bring one asset back, and what was hidden of it, inside the caller's unit."""
     found = ledger.assets.number(asset)
-    if found is not None:
-        change = lift(ledger, Selection(assets={found}), actor=ACTOR)
+    change = Change() if found is None else lift(ledger, Selection(assets={found}), actor=ACTOR)
+    if change.members:
         _follow(ledger, change)
         _settle(ledger, change)
 

@@ -6,7 +6,7 @@ from typing import Any
 from muniment.pipeline.entities.relations import Relations
 from muniment.pipeline.memory.claims import Claims, Kept
 from muniment.pipeline.proposers.guards import LONGEST_TEXT, LONGEST_VALUE
-from muniment.pipeline.statements import add_statement, statement_observation
+from muniment.pipeline.statements import add_statement, said_anew
 from muniment.store.errors import StateError, UsageError
 from muniment.store.ids import made
 from muniment.store.ledger import Ledger
@@ -45,7 +45,7 @@ def correct(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept
             f"record {row['id']} is {row['status']}, there is nothing to correct",
             hint="remember the claim anew",
         )
-    observation = statement_observation(said.text, ledger.memory.clock())
+    observation = said_anew(ledger, said.text, ledger.memory.clock())
     add_statement(ledger, observation, PROPOSER)
     claim = Candidate(
         id=made("cand", PROPOSER, row["id"], row["version"], said.text, said.value, said.valid_at),

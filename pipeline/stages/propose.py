@@ -147,12 +147,15 @@ def _instant(instant: str | None) -> dict[str, Any] | None:
 
 
 class Proposals:
-    """Takes drafts through guards and gate into the ledger, inside the caller's unit."""
+    """Takes drafts through guards and gate into the ledger, inside the caller's unit.
 
-    def __init__(self, ledger: Ledger, policy: Policy) -> None:
+    With ``allow``, a claim that was forgotten for good may be made again.
+    """
+
+    def __init__(self, ledger: Ledger, policy: Policy, *, allow: bool = False) -> None:
         self._memory = ledger.memory
         self._claims = Claims(ledger, "policy")
-        self._admission = Admission(ledger)
+        self._admission = Admission(ledger, allow=allow)
         self._policy = policy
         self.candidates = 0
         self.records: list[str] = []
