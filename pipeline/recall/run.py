@@ -1,23 +1,22 @@
 """One request under way: the query understood, signals asked, candidates resolved, measured."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from muniment.pipeline.gist import gist
 from muniment.pipeline.memory import decay
 from muniment.pipeline.recall import answerability, entities
 from muniment.pipeline.recall import coverage as judging
-from muniment.pipeline.recall.diversity import collapse, spread
+from muniment.pipeline.recall.diversity import collapse
 from muniment.pipeline.recall.fuse import RRF_K
 from muniment.pipeline.recall.gauge import Gauge
 from muniment.pipeline.recall.query import Query, understand
 from muniment.pipeline.recall.resolve import Resolver
 from muniment.pipeline.recall.search import WEIGHTS, Found, find
-from muniment.pipeline.recall.select import Candidates, longest_excerpt
+from muniment.pipeline.recall.select import Candidates
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
-from muniment.pipeline.recall.tokens import CHARACTERS_A_TOKEN, estimate
+from muniment.pipeline.recall.tranches import tranches
 from muniment.store.ledger.changes import Changes
 
 if TYPE_CHECKING:
@@ -32,13 +31,7 @@ if TYPE_CHECKING:
 
 # About this many tokens of the budget bring in one more candidate.
 _TOKENS_A_CANDIDATE = 25
-# What a short item takes in all; and beside its text at the least, most of it its citation, and
-# with a time.
-_TOKENS_AN_ITEM = 74
-_TOKENS_BESIDE, _TOKENS_OF_TIME = 38, 10
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
-# One of few hits that is too long for a small budget does not mean that the next is.
-_LEAST_FIRST = 8
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
 _MOST_RELATED = 5
@@ -123,7 +116,9 @@ class Recall:
         self.find(self._most)
         others = self._others()
         observations: list[Item] = []
-        for items, left in self._tranches():
+        hits = self.found.hits["observation"][: self._most]
+        budget, at_once = self.request.token_budget, bool(self.query.clauses)
+        for items, left in tranches(hits, budget, self._looked_at, at_once=at_once):
             observations += items
             if left and not self._is_promising(others, observations):
                 continue
@@ -138,38 +133,8 @@ class Recall:
             self.answered = self._is_answered(candidates)
             yield candidates
 
-    def _tranches(self) -> "Iterator[tuple[list[Item], int]]":
-        """Yield proven observations that say something of the question, and how many hits are left
-        then.
-        """
-        hits = self.found.hits["observation"][: self._most]
-        # In the order that would fill a pack, so that no source takes all the places.
-        waiting = spread(hits)
-        left = len(hits)
-        first: list[Item] = []
-        room, each = self.request.token_budget, _TOKENS_AN_ITEM
-        wanted = left if self.query.clauses else max(room // each, _LEAST_FIRST)
-        while left and wanted > 0:
-            items = self._looked_at(islice(waiting, wanted))
-            first += items
-            left -= min(wanted, left)
-            if items:
-                taken = sum(map(self._cost, items))
-                room, each = room - taken, taken // len(items)
-            wanted = -(-room // each)
-        yield first, left
-        if left:
-            yield self._looked_at(waiting), 0
-
-    def _looked_at(self, hits: "Iterable[Fused]") -> "list[Item]":
-        return self._measured(self._resolved("observation", list(hits)))
-
-    def _cost(self, item: "Item") -> int:
-        """Return about how many tokens an observation takes in a pack, rather fewer than more."""
-        beside = _TOKENS_BESIDE + len(item.proofs[0].asset.name) // CHARACTERS_A_TOKEN
-        if item.time is not None:
-            beside += _TOKENS_OF_TIME
-        return beside + min(estimate(item.text), longest_excerpt(self.request.token_budget))
+    def _looked_at(self, hits: "list[Fused]") -> "list[Item]":
+        return self._measured(self._resolved("observation", hits))
 
     @property
     def _most(self) -> int:

@@ -27,8 +27,6 @@ _LEAST_RECORD_OF_BEST = 0.6
 _LEAST_CLAUSE = 0.25
 # Cosines this close to the best one are as good.
 _NEAR = 0.03
-# The same of what was read from two near-duplicate pictures or recordings.
-_ALIKE_SHOWN = 0.6
 _EXCERPT_SHARE = 1 / 6
 _LEAST_EXCERPT = 48
 _NEIGHBOURS_OF = 3

@@ -27,6 +27,8 @@ async def lay_in(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Ha
         result = await call_next(ctx)
     finally:
         _given.reset(token)
-    if given and isinstance(result, dict) and not result.get("isError"):
-        return {**result, **given}
-    return result
+    if not given:
+        return result
+    if not isinstance(result, dict):
+        raise TypeError("the SDK makes another kind of result than an answer can be laid into")
+    return result if result.get("isError") else {**result, **given}

@@ -5,11 +5,12 @@ takes a fifth of a short call, and the thread that waits for a line keeps the pr
 """
 
 import contextlib
+import errno
 import os
 import signal
 import stat
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -32,16 +33,20 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
 _READ_BYTES = 65_536
-# How long a client that does not read is waited for at the end, and calls that go on then.
-_LAST_SECONDS, _LAST_CALLS_SECONDS = 2.0, 60.0
+# Nobody is at the other end of a pipe, a socket, a terminal.
+_GONE = {errno.EPIPE, errno.ECONNRESET, errno.EIO}
+# How long a client that does not read is waited for at the end, and the next answer.
+_LAST_SECONDS, _NEXT_ANSWER_SECONDS = 2.0, 60.0
 _ENDING = (signal.SIGINT, signal.SIGTERM)
 _TAKEN_BACK = "notifications/cancelled"
+# Its answer is what happens later on, without an end.
+_LISTENING = "subscriptions/listen"
 
 
 def serve(server: "MCPServer[Any]") -> None:
     """Serve until the client closes its end or reads no more answers, or a signal comes.
 
-    Raises ``UsageError`` without a standard input.
+    Raises ``UsageError`` without a standard input, ``OSError`` where answers can't be written.
     """
     before = {number: signal.getsignal(number) for number in _ENDING}
     try:
@@ -66,6 +71,8 @@ async def _serve(server: "MCPServer[Any]", source: int, sink: int) -> list[signa
         with _never_blocking(sink):
             await inner.run(incoming, outgoing, inner.create_initialization_options())
         group.cancel_scope.cancel()
+    if outgoing.failure is not None:
+        raise outgoing.failure
     return came
 
 
@@ -89,16 +96,13 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
         self._lines: deque[bytes] = deque()
         self._begun = bytearray()
         self._ended = False
-        self._open: set[RequestId] = set()
-        self._all_answered = anyio.Event()
+        self._calls = _Calls()
 
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message; raise ``anyio.EndOfStream`` after the last."""
         while not self._lines:
             if self._ended:
-                if self._open:
-                    with anyio.move_on_after(_LAST_CALLS_SECONDS):
-                        await self._all_answered.wait()
+                await self._calls.wait()
                 raise anyio.EndOfStream
             self._take(await self._read())
         line = self._lines.popleft().decode("utf-8", "replace")
@@ -106,7 +110,7 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError as error:
             return error
-        self._note(message)
+        self._calls.came(message)
         return SessionMessage(message)
 
     def close(self) -> None:
@@ -114,33 +118,28 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
         self._ended = True
         self._lines.clear()
         self._begun.clear()
-        self._all_answered.set()
+        self._calls.give_up()
         anyio.notify_closing(self._descriptor)
 
-    def settled(self, request: RequestId | None) -> None:
-        """Wait no more for the answer to a request."""
-        self._open.discard(request)
-        if self._ended and not self._open:
-            self._all_answered.set()
+    def answered(self, call: RequestId | None) -> None:
+        """Wait no more for the answer to a call."""
+        self._calls.settle(call)
 
     async def aclose(self) -> None:
         """End here, whatever else would come or was asked."""
         self.close()
 
-    def _note(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCRequest):
-            self._open.add(message.id)
-        elif isinstance(message, JSONRPCNotification) and message.method == _TAKEN_BACK:
-            self.settled((message.params or {}).get("requestId"))
-
     async def _read(self) -> bytes:
         """Return some bytes, none at the end."""
-        try:
-            if self._may_wait:
-                await anyio.wait_readable(self._descriptor)
-            return os.read(self._descriptor, _READ_BYTES)
-        except (OSError, anyio.ClosedResourceError):
-            return b""  # a client that is gone has closed its end, too
+        while True:
+            try:
+                if self._may_wait:
+                    await anyio.wait_readable(self._descriptor)
+                return os.read(self._descriptor, _READ_BYTES)
+            except BlockingIOError:
+                continue  # somebody else has read it
+            except (OSError, anyio.ClosedResourceError):
+                return b""  # a client that is gone has closed its end, too
 
     def _take(self, chunk: bytes) -> None:
         *lines, rest = chunk.split(b"\n")
@@ -154,6 +153,41 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
                 self._lines.append(bytes(self._begun))
 
 
+class _Calls:
+    """The calls that wait for their answers; of the same id there may be several."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+        self._changed = anyio.Event()
+
+    def came(self, message: JSONRPCMessage) -> None:
+        """Note a call, or that one is taken back."""
+        if isinstance(message, JSONRPCRequest) and message.method != _LISTENING:
+            self._open[str(message.id)] += 1
+        elif isinstance(message, JSONRPCNotification) and message.method == _TAKEN_BACK:
+            self.settle((message.params or {}).get("requestId"))
+
+    def settle(self, call: object) -> None:
+        """Note that a call waits no more; "5" is 5."""
+        self._open[str(call)] -= 1
+        self._open += Counter()  # without what waits no more
+        self._changed.set()
+
+    def give_up(self) -> None:
+        """Let nothing wait any more."""
+        self._open.clear()
+        self._changed.set()
+
+    async def wait(self) -> None:
+        """Wait until all are answered, or none is for long."""
+        while self._open:
+            self._changed = anyio.Event()
+            with anyio.move_on_after(_NEXT_ANSWER_SECONDS) as limit:
+                await self._changed.wait()
+            if limit.cancelled_caught:
+                return
+
+
 class Outgoing(ObjectSendStream[SessionMessage]):
     """The messages that are written to a descriptor, each whole and on a line of its own.
 
@@ -165,6 +199,8 @@ class Outgoing(ObjectSendStream[SessionMessage]):
         self._incoming = incoming
         self._turn = anyio.Lock(fast_acquire=True)
         self._left = bytearray()
+        # Why nothing could be written, where the client is not gone.
+        self.failure: OSError | None = None
 
     async def send(self, item: SessionMessage) -> None:
         """Write a message; raise ``anyio.BrokenResourceError`` where nobody reads."""
@@ -173,7 +209,7 @@ class Outgoing(ObjectSendStream[SessionMessage]):
             self._left += line + b"\n"
             await self._flush()
         if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-            self._incoming.settled(item.message.id)
+            self._incoming.answered(item.message.id)
 
     async def aclose(self) -> None:
         """Write the rest of a message whose sender was stopped, if it is read in time."""
@@ -192,9 +228,10 @@ class Outgoing(ObjectSendStream[SessionMessage]):
                 written = os.write(self._descriptor, self._left)
             except BlockingIOError:
                 await anyio.wait_writable(self._descriptor)
-            except ConnectionError as error:
+            except OSError as error:
                 self._left.clear()
                 self._incoming.close()
+                self.failure = None if error.errno in _GONE else error
                 raise anyio.BrokenResourceError from error
             else:
                 del self._left[:written]

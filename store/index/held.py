@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # Of a word that stands in more documents than this, the newest so many are ranked.
 MOST_OF_TERM = 1_000_000
-# Of a prefix that this many postings or fewer have, it is counted how many documents they are of.
-_MOST_COUNTED = 25_000
+# From so many postings on, loading numpy costs less than going through them without it.
+MOST_PLAIN = 25_000
 MOST_BYTES_KEPT = 96 * 1024 * 1024
 # What one posting takes as arrays: its place, and its part of the term's weight.
 _BYTES = 8
@@ -80,7 +80,7 @@ class HeldPostings:
             while self._bytes > MOST_BYTES_KEPT and self._held:
                 oldest = self._held.pop(next(iter(self._held)))
                 self._bytes -= _BYTES * oldest.postings
-        self._held[key] = held
+        self._held[key] = held  # the last now
         return held
 
     def places_of(self, term: "Term") -> "Array":
@@ -126,7 +126,7 @@ class HeldPostings:
             rows.append((chunk, alive))
             count += len(alive) // 4
         rows.reverse()
-        if term.prefix and count <= _MOST_COUNTED:
+        if term.prefix and count <= MOST_PLAIN:
             count = len({place for place, _ in unpacked(rows)})
         return Held(rows, count)
 

@@ -30,12 +30,9 @@ PREFIX_END = "\U0010ffff"
 # Of a question's many terms the rarest are ranked by.
 MOST_TERMS = 64
 MOST_LOOKED_UP = 256
-# How many postings of its words are read to find a phrase, about: of common words, the newest
+# How often the rarest word of a phrase is read to find it, about: of a more common one, the newest
 # documents are looked at. Its bonus is small then, and its words count wherever they stand.
-_MOST_READ_FOR_PHRASE = 30_000
-# Of a common word beside a rare one, most postings are leapt over: it counts for so many times the
-# other at most.
-_MOST_BESIDE = 16
+MOST_READ_FOR_PHRASE = 5_000
 # Of the documents that hold a phrase, the newest so many are told.
 MOST_WITH_PHRASE = 500
 
@@ -81,16 +78,6 @@ def counts_whole(phrase: "Phrase", ranked: AbstractSet[str]) -> bool:
     """
     tokens = phrase.tokens
     return len(tokens) > 1 and (phrase.view != "words" or ranked >= set(tokens))
-
-
-def share_for_phrase(counts: Sequence[int]) -> float:
-    """Return in which share of all documents, the newest, a phrase is looked for, at most 1.
-
-    ``counts`` tells how many documents hold each of its words.
-    """
-    rarest = min(counts)
-    read = sum(min(count, rarest * _MOST_BESIDE) for count in counts)
-    return min(_MOST_READ_FOR_PHRASE / max(read, 1), 1.0)
 
 
 def of_phrase(phrase: "Phrase") -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from muniment.store.database import number
-from muniment.store.index.held import Held, HeldPostings
+from muniment.store.index.held import MOST_PLAIN, Held, HeldPostings
 from muniment.store.index.match import K1, idf
 from muniment.store.index.norms import Norms
 from muniment.store.index.postings import (
@@ -25,7 +25,14 @@ from muniment.store.index.postings import (
     dead_places,
     unpacked,
 )
-from muniment.store.index.scores import BLOCK, ArrayScores, Part, PlainScores, Scores
+from muniment.store.index.scores import (
+    BLOCK,
+    ArrayScores,
+    Part,
+    PlainScores,
+    Scores,
+    looked_up,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -36,8 +43,8 @@ if TYPE_CHECKING:
 
     Array: TypeAlias = np.ndarray[Any, Any]
 
-# From so many postings on, loading numpy costs less than adding up without it.
-MOST_PLAIN = 25_000
+# Of more common words it is likelier that some document holds all than worth a look.
+_MOST_INTERSECTED = 25_000
 
 
 class _State(NamedTuple):
@@ -124,7 +131,7 @@ class Ranking:
 
     def may_stand_together(self, terms: "Sequence[Term]") -> bool:
         """Tell whether some document may hold all of the terms; looked up where arrays are used."""
-        rare = [term for term in terms if self._held.of(term).documents <= MOST_PLAIN]
+        rare = [term for term in terms if self._held.of(term).documents <= _MOST_INTERSECTED]
         if "numpy" not in sys.modules or len(rare) < 2:  # noqa: PLR2004 (nothing to intersect)
             return True
         import numpy as np
@@ -134,13 +141,12 @@ class Ranking:
         inside = [np.unique(places) if is_prefix else places for places, is_prefix in found]
         together, *others = sorted(inside, key=len)
         for places in others:
-            at = np.searchsorted(places[:-1], together)
-            together = together[places[at] == together]
+            together = together[looked_up(places, together)[1]]
         return len(together) > 0
 
     def newest(self, share: float) -> int:
         """Return the place from which this share of all documents, or all of them, is newer."""
-        return int(self._state.places * (1 - share))
+        return int(self._state.places * (1 - min(share, 1.0)))
 
     def _plain(
         self, weighed: "Iterable[tuple[Term, Held, float]]", times: Sequence[float]

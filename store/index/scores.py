@@ -50,7 +50,8 @@ class PlainScores(Scores):
 
     def top(self, count: int) -> list[tuple[int, float]]:
         """Return the best (place, score) pairs, best first; of equal scores the earliest."""
-        return nlargest(count, self._scores.items(), key=lambda pair: (pair[1], -pair[0]))
+        scored = (pair for pair in self._scores.items() if pair[1] > 0)
+        return nlargest(count, scored, key=lambda pair: (pair[1], -pair[0]))
 
     def among(self, places: "array[int]", count: int) -> list[tuple[int, float]]:
         """Return the best of these places alone, each named once."""
@@ -76,8 +77,8 @@ class Part(NamedTuple):
         """Return what it adds at some places."""
         import numpy as np
 
-        at = np.searchsorted(self.places[:-1], places)
-        return np.where(self.places[at] == places, self.weight * self.shares[at], np.float32(0))
+        at, is_there = looked_up(self.places, places)
+        return np.where(is_there, self.weight * self.shares[at], np.float32(0))
 
 
 class ArrayScores(Scores):
@@ -132,7 +133,7 @@ class ArrayScores(Scores):
         """Return the best of these places alone, each named once."""
         import numpy as np
 
-        asked = np.asarray(places, dtype=np.int32)
+        asked = np.sort(np.asarray(places, dtype=np.int32))
         while self._added < len(self._parts) and not self._is_sooner_looked_up(asked, self._added):
             self._add_next()
         return _best(asked, self._at(asked), count)
@@ -212,6 +213,14 @@ class ArrayScores(Scores):
 
     def _is_sparse(self) -> bool:
         return sum(map(len, self._touched())) * _SPARSE < len(self._scores)
+
+
+def looked_up(places: "Array", wanted: "Array") -> "tuple[Array, Array]":
+    """Return where places stand, or would, among others that are in their order, and which do."""
+    import numpy as np
+
+    at = np.searchsorted(places[:-1], wanted)
+    return at, places[at] == wanted
 
 
 def _joined(arrays: "Sequence[Array]") -> "Array":

@@ -91,11 +91,11 @@ class Searcher:
     def _with_phrase(self, phrase: "Phrase") -> set[int]:
         """Return the places that hold a phrase, of a common one among the newest documents."""
         terms = [Term(phrase.view, token, phrase.prefix) for token in phrase.tokens]
-        counts = list(map(self._ranking.documents_with, terms))
-        if not all(counts) or not self._ranking.may_stand_together(terms):
+        least = min(map(self._ranking.documents_with, terms))
+        if not least or not self._ranking.may_stand_together(terms):
             return set()
-        newest = self._ranking.newest(match.share_for_phrase(counts))
-        # The engine takes ten times as long for the newest first.
+        newest = self._ranking.newest(match.MOST_READ_FOR_PHRASE / least)
+        # Asked for the newest first, the engine takes ten times as long.
         statement = "SELECT rowid FROM fts WHERE fts MATCH ? AND rowid >= ? ORDER BY rowid"
         rows = list(self._db.execute(statement, (match.of_phrase(phrase), newest)))
         return {row[0] for row in rows[-match.MOST_WITH_PHRASE :]}

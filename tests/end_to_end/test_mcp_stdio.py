@@ -112,6 +112,19 @@ def test_calls_that_are_piped_in_are_all_answered(tmp_path: Path) -> None:
     assert (process.returncode, errors) == (0, b"")
 
 
+def test_answers_that_have_no_room_end_it_with_that_word(tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    asked.write_bytes(request("persona_read"))
+    command = [str(SCRIPT), "--root", str(tmp_path / "root"), "--offline", "serve", "mcp"]
+    with asked.open("rb") as source, Path("/dev/full").open("wb") as sink:
+        done = subprocess.run(
+            command, stdin=source, stdout=sink, stderr=subprocess.PIPE, timeout=SECONDS, check=False
+        )
+
+    assert (done.returncode, b"no_space" in done.stderr) == (13, True)
+    assert b"Traceback" not in done.stderr
+
+
 def test_bad_lines_are_passed_over(tmp_path: Path) -> None:
     with server(tmp_path / "root") as process:
         bad = b"{broken\n\n\xff\xfe\n" + b"[" * 100_000 + b"\n"

@@ -8,6 +8,7 @@ from muniment.store.index.documents import Filters, Hit, Row, in_order
 from muniment.store.index.match import (
     K1,
     MOST_LOOKED_UP,
+    MOST_READ_FOR_PHRASE,
     MOST_WITH_PHRASE,
     PREFIX_END,
     TIES,
@@ -16,7 +17,6 @@ from muniment.store.index.match import (
     idf,
     is_narrow,
     rarest,
-    share_for_phrase,
     terms_of,
 )
 from muniment.store.text.query import Term
@@ -178,7 +178,7 @@ class Ranker:
         rarest = min(terms, key=lambda term: counts[term])
         if not counts[rarest]:
             return {}
-        share = share_for_phrase([counts[term] for term in terms])
+        share = min(MOST_READ_FOR_PHRASE / counts[rarest], 1.0)
         values: dict[str, Any] = {
             "said": " " + " ".join(phrase.tokens) + " " * (not phrase.prefix),
             "low": rarest.token,

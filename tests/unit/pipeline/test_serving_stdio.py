@@ -1,5 +1,6 @@
 """Lines in, lines out: what a descriptor does to messages, and what it must not."""
 
+import json
 import os
 import socket
 import threading
@@ -311,9 +312,15 @@ def test_a_client_that_is_gone_has_asked_all(pipe: Pipe) -> None:
     os.close(asking)
 
 
-def request(number: int) -> bytes:
+def request(number: int | str, method: str = "tools/call") -> bytes:
     """Return the line of a call."""
-    return b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{}}\n' % number
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method}).encode() + b"\n"
+
+
+def taken_back(number: object) -> bytes:
+    """Return the line that takes a call back."""
+    told = {"method": "notifications/cancelled", "params": {"requestId": number}}
+    return json.dumps({"jsonrpc": "2.0", **told}).encode() + b"\n"
 
 
 def answer(number: int) -> SessionMessage:
@@ -321,17 +328,29 @@ def answer(number: int) -> SessionMessage:
     return SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=number, result={}))
 
 
-@pytest.mark.parametrize("is_taken_back", [True, False], ids=["taken back", "answered"])
-def test_the_end_comes_when_no_call_waits_for_its_answer(pipe: Pipe, is_taken_back: bool) -> None:
+@pytest.mark.parametrize(
+    ("lines", "answers"),
+    [
+        ([request(1), request(2)], [2, 1]),
+        ([request(1), request(2), taken_back(2)], [1]),
+        ([request(5), taken_back("5"), request(1)], [1]),
+        ([request(5), request(5)], [5, 5]),
+        ([request(1), taken_back([1]), taken_back({}), taken_back(None)], [1]),
+        ([request(1), request(2, "subscriptions/listen")], [1]),
+    ],
+    ids=["all", "taken back", "by another name", "twice", "no id", "listening"],
+)
+def test_the_end_comes_when_no_call_waits_for_its_answer(
+    pipe: Pipe, lines: list[bytes], answers: list[int]
+) -> None:
     source, client = pipe
-    back = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n'
-    os.write(client, request(1) + request(2) + (back if is_taken_back else b""))
+    os.write(client, b"".join(lines))
     os.close(client)
 
     async def story() -> None:
         incoming = Incoming(source)
         ended = anyio.Event()
-        for _ in range(3 if is_taken_back else 2):
+        for _ in lines:
             await incoming.receive()
 
         async def read() -> None:
@@ -342,7 +361,7 @@ def test_the_end_comes_when_no_call_waits_for_its_answer(pipe: Pipe, is_taken_ba
             outgoing = Outgoing(sink.fileno(), incoming)
             async with anyio.create_task_group() as group:
                 group.start_soon(read)
-                for number in (1,) if is_taken_back else (2, 1):
+                for number in answers:
                     await anyio.wait_all_tasks_blocked()
                     assert not ended.is_set()
                     await outgoing.send(answer(number))
@@ -351,11 +370,37 @@ def test_the_end_comes_when_no_call_waits_for_its_answer(pipe: Pipe, is_taken_ba
     run(story)
 
 
+def test_each_answer_gives_the_next_its_time(pipe: Pipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, client = pipe
+    monkeypatch.setattr(stdio, "_NEXT_ANSWER_SECONDS", 0.5)
+    os.write(client, b"".join(map(request, range(4))))
+    os.close(client)
+    ended: list[bool] = []
+
+    async def story() -> None:
+        incoming = Incoming(source)
+        for _ in range(4):
+            await incoming.receive()
+
+        async def read() -> None:
+            assert await all_of(incoming) == []
+            ended.append(True)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            for number in range(4):
+                await anyio.sleep(0.2)
+                assert not ended
+                incoming.answered(number)
+
+    run(story)
+
+
 def test_a_call_that_is_never_answered_is_not_waited_for_for_ever(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, client = pipe
-    monkeypatch.setattr(stdio, "_LAST_CALLS_SECONDS", 0.05)
+    monkeypatch.setattr(stdio, "_NEXT_ANSWER_SECONDS", 0.05)
     os.write(client, request(1))
     os.close(client)
 

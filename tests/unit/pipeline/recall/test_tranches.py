@@ -6,7 +6,7 @@ import pytest
 from support.asking import NOW, Asker, items
 from support.stores import TinyStore
 
-from muniment.pipeline.recall import run
+from muniment.pipeline.recall import tranches
 from muniment.pipeline.recall.answer import answered
 from muniment.pipeline.recall.render_markdown import render
 from muniment.pipeline.recall.request import Request
@@ -41,7 +41,7 @@ def test_a_pack_is_the_same_as_of_all_candidates_at_once(
     orchards: Asker, question: str, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lazy = orchards.recall(question, token_budget=budget)
-    monkeypatch.setattr(run, "_TOKENS_AN_ITEM", 1)
+    monkeypatch.setattr(tranches, "_TOKENS_AN_ITEM", 1)
 
     assert without_omitted(lazy) == without_omitted(orchards.recall(question, token_budget=budget))
 
@@ -53,7 +53,7 @@ def test_a_short_hit_is_packed_after_long_ones_that_do_not_fit(
     store.notes([f"pears of the orchard, {f'{one} ' * words}" for one in WORDS[:5]])
     store.notes([f"orchard {one}" for one in WORDS[5:]])
     lazy = asker.recall("pears of the orchard", token_budget=256)
-    monkeypatch.setattr(run, "_LEAST_FIRST", 1_000)
+    monkeypatch.setattr(tranches, "_LEAST_AT_ONCE", 1_000)
 
     assert without_omitted(lazy) == without_omitted(
         asker.recall("pears of the orchard", token_budget=256)
@@ -87,7 +87,7 @@ def test_no_more_is_looked_at_than_fills_the_budget(
 def test_of_hits_that_say_nothing_of_the_question_more_are_looked_at(
     orchards: Asker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "_TOKENS_AN_ITEM", 400)
+    monkeypatch.setattr(tranches, "_TOKENS_AN_ITEM", 400)
 
     assert resolved(orchards, "Which orchard gave pears?", monkeypatch) >= 2_000 // 75
 
