@@ -90,6 +90,10 @@ def _held(ledger: Ledger) -> dict[str, Any]:
     }
 
 
+# What an index that can't be opened is; the next recall makes another.
+_STATES = {"index_missing": "missing", "index_outdated": "outdated"}
+
+
 def _freshness(ledger: Ledger, indexes: IndexStore) -> dict[str, Any]:
     """Tell how far the index has followed the ledger; ``behind`` counts the rows that it has not.
 
@@ -100,8 +104,8 @@ def _freshness(ledger: Ledger, indexes: IndexStore) -> dict[str, Any]:
         with closing(indexes.open()) as index:
             behind = sum(max(0, last - int(index.get_mark(name))) for name, last in newest.items())
     except IndexDamageError as error:
-        missing = error.code == "index_missing"
-        return {"state": "missing" if missing else "damaged", "behind": sum(newest.values())}
+        state = _STATES.get(error.code, "damaged")
+        return {"state": state, "behind": sum(newest.values())}
     except MunimentError:
         return {"state": "unreachable", "behind": 0}
     return {"state": "behind" if behind else "current", "behind": behind}

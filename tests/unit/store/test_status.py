@@ -1,8 +1,11 @@
 import json
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 from support.stores import Line, TinyStore
 
+from muniment.pipeline.stages.index import refresh
 from muniment.store.layout import Root, Scope
 from muniment.store.migrations import SCHEMA_VERSION
 from muniment.store.status import status
@@ -36,6 +39,24 @@ def test_a_scope_is_told_by_counts_sizes_and_stages(tiny: TinyStore) -> None:
     assert found["last"] == {"observation": 3, "revision": 1}
     assert found["last_run"]["id"] == "run_test"
     json.dumps(found)
+
+
+def test_an_index_is_told_by_what_became_of_it(tmp_path: Path, tiny: TinyStore) -> None:
+    def state() -> str:
+        return str(status(tiny.root, Scope())["index"]["state"])
+
+    tiny.note("My name is Ada.")
+    assert state() == "missing"
+    refresh(tiny.ledger, tiny.paths.index, tmp_path)
+    assert state() == "current"
+    tiny.note("And yours?")
+    assert state() == "behind"
+    (words,) = tiny.paths.index.rglob("fts.sqlite3")
+    with closing(apsw.Connection(str(words))) as database:
+        database.pragma("user_version", 1)
+    assert state() == "outdated"
+    words.write_bytes(b"x" * 8_192)
+    assert state() == "damaged"
 
 
 def test_fields_are_the_same_where_there_is_nothing(tmp_path: Path, tiny: TinyStore) -> None:
