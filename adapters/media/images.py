@@ -141,12 +141,6 @@ def _opened(stream: BinaryIO, limits: Limits) -> "tuple[Image.Image, bool]":
         return with_tags(opened, stream, raw), True
 
 
-def open_upright(source: Source, limits: Limits) -> Upright:
-    """Return the first frame of a picture, upright and flat."""
-    with open_picture(source, limits) as picture:
-        return next(picture.frames())
-
-
 def sample(count: int, cap: int, *, evenly: bool) -> list[int]:
     """Return which of ``count`` frames to read when at most ``cap`` may be."""
     if count <= cap:

@@ -61,17 +61,6 @@ class Version:
         return not empty and (not ends or starts < min(ends))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A recorded change of one version's state."""
-
-    record: str
-    version: int
-    status: str
-    end: str | None
-    at: str
-
-
 def settle(
     versions: Iterable[Version], *, single: bool, now: str, contradicts: Contradicts | None = None
 ) -> list[Version]:
@@ -130,24 +119,6 @@ def holding(versions: Iterable[Version], at: str) -> list[Version]:
     """Return what holds at an instant, in order; what has not started yet is not among it."""
     shown = (one for one in versions if one.held and one.status != "archived" and one.covers(at))
     return sorted(shown, key=lambda one: one.order)
-
-
-def as_known(
-    versions: Iterable[Version], changes: Iterable[Change], known_at: str
-) -> list[Version]:
-    """Return the versions as the ledger had them at an instant: a replay of the changes till then.
-
-    ``changes`` come in the order they were recorded; a version without one by then was not known.
-    """
-    latest: dict[tuple[str, int], Change] = {}
-    for change in changes:
-        if change.at <= known_at:
-            latest[change.record, change.version] = change
-    return [
-        replace(one, status=state.status, end=state.end)
-        for one in versions
-        if (state := latest.get((one.record, one.version))) is not None
-    ]
 
 
 def reopened(versions: Iterable[Version], moved: Version) -> list[Version]:

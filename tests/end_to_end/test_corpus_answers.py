@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 from end_to_end.conftest import Ingested
 from support.cli import Answer
+from support.pictures import open_upright
 
 from muniment.adapters.media.ffmpeg import probe, stream_pcm
-from muniment.adapters.media.images import open_upright
 from muniment.adapters.ports import Limits, Source
 from muniment.adapters.tools import LocalTools
 from muniment.store.ids import asset_id

@@ -20,11 +20,12 @@ from hypothesis.stateful import (
     rule,
 )
 from support.remembering import Talk
+from support.replaying import Change, as_known
 
 from muniment.pipeline import keys
 from muniment.pipeline.memory import consolidating, facts
 from muniment.pipeline.memory.amending import Correction, correct
-from muniment.pipeline.memory.facts import Change, Version
+from muniment.pipeline.memory.facts import Version
 from muniment.pipeline.memory.review import approve, reject
 from muniment.store.database import erasing
 from muniment.store.forgetting.erase import erase
@@ -262,7 +263,7 @@ class Memory(RuleBasedStateMachine):
         changes = self.changes()
         for known_at, snapshot in self.seen[-8:]:
             for key in KEYS:
-                known = facts.as_known(versions[key], changes, known_at)
+                known = as_known(versions[key], changes, known_at)
                 assert _names(facts.holding(known, known_at)) == snapshot[key], (key, known_at)
         now = {key: _names(facts.holding(versions[key], self.talk.now)) for key in KEYS}
         self.seen.append((self.talk.now, now))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageChops, ImageStat
+from support.pictures import open_upright
 
 from muniment.adapters.media.audio import SpeechReader
 from muniment.adapters.media.ffmpeg import probe
-from muniment.adapters.media.images import open_picture, open_upright
+from muniment.adapters.media.images import open_picture
 from muniment.adapters.media.key_frames import key_frames
 from muniment.adapters.media.media_metadata import MetadataReader
 from muniment.adapters.media.pdf import PdfReader

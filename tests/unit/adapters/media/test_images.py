@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.pictures import open_upright
 
 from muniment.adapters.media import images
-from muniment.adapters.media.images import flatten, open_picture, open_upright, sample
+from muniment.adapters.media.images import flatten, open_picture, sample
 from muniment.adapters.ports import Limits, Source
 from muniment.store.errors import InputError
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 from support.media import BlindTools, findings, source
+from support.pictures import open_upright
 from support.raw_photos import CAMERAS, SENSOR, RawPhoto, Value, jpeg
 
 from muniment.adapters.formats.sniff import sniff
-from muniment.adapters.media.images import open_upright
 from muniment.adapters.ports import Draft, Limits, Source, TimeClaim
 from muniment.store.errors import InputError
 

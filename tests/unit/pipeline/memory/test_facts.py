@@ -2,8 +2,9 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from support.replaying import Change, as_known
 
-from muniment.pipeline.memory.facts import Change, Version, as_known, holding, reopened, settle
+from muniment.pipeline.memory.facts import Version, holding, reopened, settle
 
 NOW = "2026-03-10T00:00:00.000000Z"
 
