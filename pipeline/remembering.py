@@ -55,9 +55,10 @@ def keep(session: "Session", statement: Statement, *, dry_run: bool) -> dict[str
             return _document(ledger, before, "planned")
     with workspace.writing() as ledger:
         before = sayings(ledger, text)
-        known = _document(ledger, before, "known")
-        if known["records"] or _waits(ledger, before):
-            return known
+        if before:
+            known = _document(ledger, before, "known")
+            if known["records"] or _waits(ledger, before):
+                return known
         with ledger.unit():
             return _said(ledger, text, before, statement)
 
@@ -90,7 +91,7 @@ def _document(ledger: Ledger, observations: list[str], status: str) -> dict[str,
     )
     return {
         "status": status,
-        "observation": f"observation:{observations[-1]}" if observations else None,
+        "observation": f"observation:{observations[-1]}",
         "records": [record_ref(found) for found in records],
     }
 

@@ -22,7 +22,7 @@ def statement_observation(
 
     ``occurrence`` tells those of the same words apart.
     """
-    asset = asset_id(text.encode("utf-8", "surrogatepass"))
+    asset = asset_id(_bytes_of(text))
     lines = text.count("\n") + 1
     locator = CharLocator(start=0, end=len(text), line_start=1, line_end=lines)
     said = said or now()
@@ -46,7 +46,7 @@ def sayings(ledger: Ledger, text: str) -> list[str]:
     found = ledger.database.execute(
         "SELECT o.id FROM observation o JOIN asset a ON a.seq = o.asset "
         "JOIN producer p ON p.seq = o.producer WHERE a.id = ? AND p.fingerprint = ? ORDER BY o.seq",
-        (asset_id(text.encode("utf-8", "surrogatepass")), PRODUCER.fingerprint),
+        (asset_id(_bytes_of(text)), PRODUCER.fingerprint),
     )
     return [str(row[0]) for row in found]
 
@@ -64,7 +64,7 @@ def add_statement(ledger: Ledger, observation: Observation, command: str) -> Non
     Said again by hand, it is neither forgotten nor hidden any more.
     """
     run = new_run_id()
-    data = observation.text.encode("utf-8", "surrogatepass")
+    data = _bytes_of(observation.text)
     ledger.attempts.start_run(run, command)
     ledger.tombstones.admits("asset", observation.asset, allow=True)
     number, new = ledger.assets.add(Taken(observation.asset, len(data), data, data))
@@ -84,6 +84,10 @@ def add_statement(ledger: Ledger, observation: Observation, command: str) -> Non
     producer, fingerprint = ledger.evidence.producer(PRODUCER)
     ledger.evidence.add([observation], number, {fingerprint: producer}, attempt)
     ledger.attempts.end_run(run, 0, {"remembered": 1})
+
+
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def statement_passage(observation: Observation) -> Passage:

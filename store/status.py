@@ -36,6 +36,8 @@ _GROUPED = {
     "ORDER BY status",
     "record_statuses": "SELECT status, count(*) FROM record_now GROUP BY status ORDER BY status",
 }
+# What an index that can't be opened is; the next recall makes another.
+_STATES = {"index_missing": "missing", "index_outdated": "outdated"}
 
 
 def status(root: Root, scope: Scope, indexes: IndexStore | None = None) -> dict[str, Any]:
@@ -88,10 +90,6 @@ def _held(ledger: Ledger) -> dict[str, Any]:
         },
         "last_run": last_run,
     }
-
-
-# What an index that can't be opened is; the next recall makes another.
-_STATES = {"index_missing": "missing", "index_outdated": "outdated"}
 
 
 def _freshness(ledger: Ledger, indexes: IndexStore) -> dict[str, Any]:

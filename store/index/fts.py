@@ -212,7 +212,7 @@ class TextIndex:
     def holds(self, kind: str) -> bool:
         """Tell whether there is any record or episode."""
         with index_errors(self.path):
-            statement = "SELECT 1 FROM doc WHERE kind = ? AND kind IN ('record', 'episode') LIMIT 1"
+            statement = f"SELECT 1 FROM doc WHERE kind = ? AND {match.OF_PLANES} LIMIT 1"
             return self._db.execute(statement, (kind,)).fetchone() is not None
 
     def idf(self, query: "QueryAnalysis") -> dict[str, float]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_OF_TERM = 1_000_000
 # From so many postings on, loading numpy costs less than going through them without it.
 MOST_PLAIN = 25_000
-MOST_BYTES_KEPT = 96 * 1024 * 1024
+_MOST_BYTES_KEPT = 96 * 1024 * 1024
 # What one posting takes as arrays: its place, and its part of the term's weight.
 _BYTES = 8
 
@@ -77,7 +77,7 @@ class HeldPostings:
         if held is None:
             held = self._read(term)
             self._bytes += _BYTES * held.postings
-            while self._bytes > MOST_BYTES_KEPT and self._held:
+            while self._bytes > _MOST_BYTES_KEPT and self._held:
                 oldest = self._held.pop(next(iter(self._held)))
                 self._bytes -= _BYTES * oldest.postings
         self._held[key] = held  # the last now

@@ -36,7 +36,9 @@ MOST_READ_FOR_PHRASE = 5_000
 # Of the documents that hold a phrase, the newest so many are told.
 MOST_WITH_PHRASE = 500
 
+# What is no observation, and the condition of the partial index of these.
 PLANES = {"record", "episode"}
+OF_PLANES = "kind IN ('record', 'episode')"
 
 # Title and context are kept as one view each, of all kinds of tokens but cuts.
 _SCOPES = {

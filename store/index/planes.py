@@ -7,10 +7,12 @@ from collections.abc import Iterable
 
 import apsw
 
+from muniment.store.index.match import OF_PLANES
+
 # In one value, which costs less than as many rows.
 _NEWER = (
     "SELECT json_group_array(place) FROM (SELECT place FROM doc"
-    " WHERE kind = ? AND kind IN ('record', 'episode') AND place > ? ORDER BY place)"
+    f" WHERE kind = ? AND {OF_PLANES} AND place > ? ORDER BY place)"
 )
 
 

@@ -17,6 +17,7 @@ from muniment.store.database import (
 )
 from muniment.store.errors import DamageError
 from muniment.store.index.documents import IndexDamageError
+from muniment.store.index.match import OF_PLANES
 from muniment.store.index.postings import TABLES as POSTING_TABLES
 from muniment.store.text.words import ANALYSER_VERSION
 
@@ -55,7 +56,7 @@ CREATE TABLE doc (
     told INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX doc_asset ON doc (asset);
-CREATE INDEX doc_plane ON doc (kind, place) WHERE kind IN ('record', 'episode');
+CREATE INDEX doc_plane ON doc (kind, place) WHERE {OF_PLANES};
 CREATE TABLE gone (rowid INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE mark (name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5(

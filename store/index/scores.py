@@ -142,7 +142,8 @@ class ArrayScores(Scores):
         """Return the scores at places, 0 for a document that holds no term."""
         import numpy as np
 
-        return list(map(float, self._at(np.asarray(places, dtype=np.int32))))
+        found: list[float] = self._at(np.asarray(places, dtype=np.int32)).tolist()
+        return found
 
     def _at(self, places: "Array") -> "Array":
         scores = self._scores[places]

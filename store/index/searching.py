@@ -117,7 +117,7 @@ class Searcher:
                     return found
         where, values = match.conditions(filters)
         if filters is not None and match.are_planes(filters.kinds):
-            where += " AND doc.kind IN ('record', 'episode')"  # there is an index of these alone
+            where += f" AND {match.OF_PLANES}"  # there is an index of these alone
         allowed = self._db.execute(f"SELECT place FROM doc WHERE 1{where}", values)
         places = array("i", (row[0] for row in allowed))
         return self._at((place for place, _ in scores.among(places, wanted)), bonus, filters)
@@ -128,11 +128,11 @@ class Searcher:
         """Return what gives the best (place, score) pairs of documents that may meet the filters,
         null where these name few.
         """
-        if filters is None or not match.is_narrow(filters):
-            return scores.top
-        if filters.assets or filters.refs:
+        if filters is not None and (filters.assets or filters.refs):
             return None
-        return partial(scores.among, self._planes.places(filters.kinds))
+        if filters is not None and match.are_planes(filters.kinds):
+            return partial(scores.among, self._planes.places(filters.kinds))
+        return scores.top
 
     def _at(
         self, places: Iterable[int], bonus: Mapping[int, float], filters: Filters | None

@@ -14,6 +14,7 @@ from muniment.adapters.indexes.postgres.connection import (
     Connection,
     IndexServerError,
 )
+from muniment.store.index.match import OF_PLANES
 from muniment.store.text.words import ANALYSER_VERSION
 
 # Raised when the tables change: an index of the old ones is rebuilt.
@@ -54,7 +55,7 @@ _GONE = "CREATE TABLE {gone} (rowid integer PRIMARY KEY)"
 _MARK = "CREATE TABLE {mark} (name text PRIMARY KEY, value jsonb NOT NULL)"
 _INDEXES = (
     "CREATE INDEX ON {document} (asset)",
-    "CREATE INDEX ON {document} (kind) WHERE kind IN ('record', 'episode')",
+    f"CREATE INDEX ON {{document}} (kind) WHERE {OF_PLANES}",
 )
 _KINDS = {
     "document": _DOCUMENT, "posting": _POSTING, "term": _TERM, "gone": _GONE, "mark": _MARK,

@@ -13,7 +13,7 @@ from muniment.adapters.indexes.postgres.tables import Tables, vector_tables
 from muniment.adapters.indexes.postgres.vectors import PostgresVectors
 from muniment.adapters.indexes.postgres.writing import Writer
 from muniment.store.index.documents import Document, Filters, Hit, Row
-from muniment.store.index.match import rarity
+from muniment.store.index.match import OF_PLANES, PLANES, rarity
 from muniment.store.index.told import WEIGHTS
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from muniment.store.text.words import Cutter
 
 BATCH = 1_000
-_PLANES = {"record", "episode"}
 # So many new documents change what the server's planner should know.
 _MANY = 1_000
 
@@ -162,9 +161,9 @@ class PostgresIndex:
 
     def holds(self, kind: str) -> bool:
         """Tell whether there is any record or episode."""
-        return kind in _PLANES and bool(self._db.value(
+        return kind in PLANES and bool(self._db.value(
             f"SELECT EXISTS (SELECT 1 FROM {self._tables.document}"
-            " WHERE kind = :kind AND kind IN ('record', 'episode'))",
+            f" WHERE kind = :kind AND {OF_PLANES})",
             kind=kind,
         ))  # fmt: skip
 
