@@ -151,7 +151,8 @@ def placed(manifest: dict[str, Any], place: Place | None) -> bytes:
 @contextmanager
 def shared(root: Root, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the root with others, as every normal operation does."""
-    require(root)
+    if not root.lock.exists():
+        require(root)  # nothing is written into what is no store
     with locks.hold(root.lock, shared=True, wait_seconds=wait_seconds):
         require(root)
         yield

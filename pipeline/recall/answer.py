@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
+# A group that answers well raises its members, so hits are ranked among no fewer than these.
+_RANKED_AMONG = 80
 _ORDER = {"none": 0, "partial": 1, "supported": 2}
 
 
@@ -82,7 +84,7 @@ def search_hits(  # noqa: PLR0913 (as answered)
 
 
 def _ranked_items(run: Recall, limit: int) -> list[Item]:
-    found = run.find(limit)
+    found = run.find(max(limit, _RANKED_AMONG))
     kinds = run.request.filters.kinds
     items: list[Item] = []
     for plane in PLANES:

@@ -81,7 +81,7 @@ class _Seen:
         if len(own.key) >= _LEAST_ALIKE_CHARACTERS:
             long = self._long["".join(_DIGITS.findall(own.key))]
             same = same or long.alike(own)
-        if same is None:
+        if same is None and shown:
             others = ((one, other) for one, other in shown if one.asset != item.asset)
             same = next((one for one, other in others if _share(own, other) >= _ALIKE_SHOWN), None)
         if same is None:
@@ -116,8 +116,11 @@ class _Long:
             for place, marks in enumerate(self._marks)
             if (own_marks ^ marks).bit_count() <= most
         ]
-        kept = (self._kept[place] for place in near)
-        return next((item for item, other in kept if _alike(own, other)), None)
+        for place in near:
+            item, other = self._kept[place]
+            if _alike(own, other):
+                return item
+        return None
 
 
 def spread(items: "Sequence[Scored]") -> "Iterator[Scored]":

@@ -67,7 +67,9 @@ class Fused:
 
     def nudge(self, name: str, amount: float) -> None:
         """Do it by so many first reciprocal ranks."""
-        self.add(name, amount / (RRF_K + 1))
+        amount /= RRF_K + 1
+        self.score += amount
+        self.parts[name] = self.parts.get(name, 0.0) + amount
 
 
 def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:
@@ -106,7 +108,10 @@ def add_group_prior(
     for hit, group in zip(fused, groups, strict=True):
         if group is not None:
             scores.setdefault(group, []).append(hit.score)
-    totals = {group: sum(sorted(own)[-members:]) for group, own in scores.items()}
+    totals = {
+        group: sum(own if len(own) <= members else sorted(own)[-members:])
+        for group, own in scores.items()
+    }
     best = max(totals.values(), default=0.0)
     if best <= 0:
         return

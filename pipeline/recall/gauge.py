@@ -1,6 +1,7 @@
 """Measure how much of a question an item says, alone and with what stands around it."""
 
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from muniment.pipeline.recall.items import Item
@@ -52,7 +53,8 @@ class Gauge:
     def _lines_of(self, item: Item) -> Collection[Line]:
         """Read what is searched of an item, once."""
         if not item.lines:
-            item.lines = [line for part in self._searched(item) for line in lines_of(part)]
+            text, *beside = self._searched(item)
+            item.lines = [*lines_of(text), *_read(tuple(beside))]
         return item.lines
 
     def _searched(self, item: Item) -> list[str]:
@@ -63,3 +65,9 @@ class Gauge:
             if proof.quote != item.text:
                 parts.append(proof.quote)
         return parts
+
+
+# Who spoke when in which file is mostly the same from one message to the next.
+@lru_cache(maxsize=512)
+def _read(parts: tuple[str, ...]) -> tuple[Line, ...]:
+    return tuple(line for part in parts for line in lines_of(part))

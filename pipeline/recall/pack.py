@@ -49,6 +49,8 @@ class PackBuilder:
 
     def has_room(self, item: Item) -> bool:
         """Tell whether an item can fit at all, by its lines and a citation of the shortest kind."""
+        if self.left >= len(item.text) + _LEAST_COST:
+            return True  # while there is much, no need to look at the lines
         cites = any(_key(proof) not in self._citations for proof in item.proofs)
         # Spaces that only lay a text out are not in the lines.
         least = sum(len(line) // CHARACTERS_A_TOKEN for line in render_markdown.quoted(item.text))

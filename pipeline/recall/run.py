@@ -17,7 +17,6 @@ from muniment.pipeline.recall.search import WEIGHTS, Found, find
 from muniment.pipeline.recall.select import Candidates
 from muniment.pipeline.recall.surroundings import SHORT_CHARACTERS, Surroundings
 from muniment.pipeline.recall.tranches import tranches
-from muniment.store.ledger.changes import Changes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from muniment.store.index.ports import SearchIndex
     from muniment.store.ledger import Ledger
 
-# About this many tokens of the budget bring in one more candidate.
-_TOKENS_A_CANDIDATE = 25
+# About this many tokens of the budget bring in one more candidate; an item takes nearly twice that.
+_TOKENS_A_CANDIDATE = 40
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
@@ -39,7 +38,7 @@ FADED_CHARACTERS = 120
 # Cosines speak for or against an answer while at most one text in so many has no vector.
 _FEW_LACKING = 20
 # Hits whose surroundings are read when none of them answers by itself.
-_LOOKED_AROUND = 12
+_LOOKED_AROUND = 8
 
 
 @dataclass(slots=True)
@@ -183,7 +182,7 @@ class Recall:
         if (signs.cosine or 0.0) >= self.similarities.supported:
             return True
         model = None if self.embedder is None else self.embedder.producer.model
-        if self.lacking * _FEW_LACKING > self.index.count():
+        if self.lacking and self.lacking * _FEW_LACKING > self.index.count():
             model = None  # the nearest text may be one without a vector
         return answerability.answers(signs, self.query.language, model)
 
@@ -228,10 +227,7 @@ class Recall:
 
         Around a record are those that it is linked to as related, one hop.
         """
-        lines = {hit.ref: hit.proofs[0].row.seq for hit in hits if hit.plane != "record"}
-        found = Changes(self.ledger.database).around_many(lines.values(), 1, 1) if lines else {}
-        beside = {ref: [one for side in found[seq] for one in side] for ref, seq in lines.items()}
-        rows = self.resolver.rows_at([one.seq for some in beside.values() for one in some])
+        beside = self.surroundings.nearest(hit for hit in hits if hit.plane != "record")
         for hit in hits:
             if hit.plane == "record":
                 yield from (self._context(item, hit, "related") for item in self._related(hit))
@@ -240,10 +236,8 @@ class Recall:
                 self.gauge.measure(mate)
                 if mate.coverage > 0:
                     yield self._context(mate, hit)
-            for one in beside[hit.ref]:
-                item = self.resolver.observation(rows[one.id]) if one.id in rows else None
-                if item is not None:
-                    yield self._context(item, hit)
+            for item in beside[hit.ref]:
+                yield self._context(item, hit)
 
     def _related(self, hit: "Item") -> "Iterator[Item]":
         record = hit.ref.removeprefix("record:").partition("@")[0]

@@ -34,7 +34,7 @@ MEMORY_KINDS = frozenset(
     }
 )  # fmt: skip
 WEIGHTS = Weights()
-_DEPTH: Mapping[str, int] = {"observation": 100, "record": 40, "episode": 15}
+_DEPTH: Mapping[str, int] = {"observation": 64, "record": 40, "episode": 15}
 # The last of the nearest counts nothing, so more of them are asked for.
 _DEPTH_WITH_VECTORS = 150
 # What as-of and kind filters drop after the search is made up for by searching deeper.
@@ -139,6 +139,7 @@ class _Hints:
         self._spans = query.spans
         self._now = _parsed(now)
         self._speakers = Speakers(query, rows)
+        self._asks_about = bool(self._speakers)
 
     def add_to(self, hit: Fused, row: "Row") -> None:
         """Add the hints of its document to a hit."""
@@ -151,7 +152,7 @@ class _Hints:
             hit.nudge("recency", WEIGHTS.recency * self._recency(instant))
         if row.origin == "user" or row.kind == "record":
             hit.nudge("basis", WEIGHTS.basis)
-        if self._speakers.mean(row):
+        if self._asks_about and self._speakers.mean(row):
             hit.nudge("speaker", WEIGHTS.speaker)
 
     def _recency(self, instant: str) -> float:

@@ -28,6 +28,10 @@ class Speakers:
         self._named = named_in(query.text, {row.author for row in rows if row.author})
         self._asks_assistant = query.asks_assistant
 
+    def __bool__(self) -> bool:
+        """Tell whether a question asks about anybody."""
+        return bool(self._named) or self._asks_assistant
+
     def mean(self, row: "Row") -> bool:
         """Tell whether one of them spoke or wrote this."""
         if self._asks_assistant and (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Longer texts stand for themselves.
 SHORT_CHARACTERS = 300
-_MESSAGES, _LINES = 2, 3
+_MESSAGES, _LINES = 1, 3
 _AT_PLACE = 60
 _PLACES = {"page", "frame", "bbox"}
 
@@ -32,19 +32,31 @@ class Surroundings:
     def look_up(self, hits: "Iterable[Item]") -> None:
         """Read what stands around many hits at once."""
         new = [hit for hit in hits if hit.ref not in self._found]
-        if not new:
-            return
-        beside = self._beside(new)
-        rows = self._resolver.rows_at({number for found in beside.values() for number, _ in found})
-        for hit in new:
-            mates = (rows.get(identity) for _, identity in beside[hit.ref])
-            items = (None if row is None else self._resolver.observation(row) for row in mates)
-            self._found[hit.ref] = [item for item in items if item is not None]
+        if new:
+            self._found |= self._items(self._beside(new))
 
     def of(self, hit: "Item") -> "list[Item]":
         """Return the live, proven observations around a hit, the nearest first."""
         self.look_up([hit])
         return self._found[hit.ref]
+
+    def nearest(self, hits: "Iterable[Item]") -> "dict[str, list[Item]]":
+        """Return those right before and right after each hit, by its ref."""
+        messages: list[Item] = []
+        lines: dict[str, int] = {}
+        for hit in hits:
+            row = hit.proofs[0].row
+            if row.thread is None:
+                lines[hit.ref] = row.seq
+            else:
+                messages.append(hit)
+        self.look_up(messages)  # around a message they are all
+        around = self._changes.around_many(lines.values(), 1, 1) if lines else {}
+        beside = {
+            ref: [(one.seq, one.id) for side in around[seq] for one in side]
+            for ref, seq in lines.items()
+        }
+        return {hit.ref: self._found[hit.ref] for hit in messages} | self._items(beside)
 
     def _beside(self, hits: "Sequence[Item]") -> dict[str, list[tuple[int, str]]]:
         """Return number and id of what stands around each hit, the nearest first."""
@@ -61,6 +73,16 @@ class Surroundings:
             else:
                 found[ref] = self._changes.at_place(row.seq, _AT_PLACE)
         return found
+
+    def _items(self, beside: dict[str, list[tuple[int, str]]]) -> "dict[str, list[Item]]":
+        """Return what of the observations of each list is live and proven, in its order."""
+        rows = self._resolver.rows_at({number for found in beside.values() for number, _ in found})
+        items = {}
+        for ref, found in beside.items():
+            mates = (rows.get(identity) for _, identity in found)
+            resolved = (None if row is None else self._resolver.observation(row) for row in mates)
+            items[ref] = [item for item in resolved if item is not None]
+        return items
 
 
 def _has_place(thread: str | None, locator: dict[str, object]) -> bool:

@@ -109,10 +109,12 @@ Found = Iterator[tuple[str, Span | None]]
 
 def _dates(text: str, today: datetime) -> Found:
     for pattern, order in _DATES:
-        for match in list(pattern.finditer(text)):
+        matches = list(pattern.finditer(text))
+        for match in matches:
             parts = dict(zip(order, match.groups(), strict=True))
             yield match.group(), _date_span(parts, today)
-        text = pattern.sub(lambda match: " " * len(match.group()), text)
+        if matches:
+            text = pattern.sub(lambda match: " " * len(match.group()), text)
 
 
 def _date_span(parts: dict[str, str], today: datetime) -> Span | None:

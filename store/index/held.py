@@ -68,6 +68,8 @@ class HeldPostings:
         self._places = places
         self._dead = dead
         self._held: dict[tuple[str, bool], Held] = {}
+        # What each stored byte counts for, as arrays.
+        self._counts: dict[tuple[float, float], Array] = {}
         self._bytes = 0
 
     def of(self, term: "Term") -> Held:
@@ -97,7 +99,9 @@ class HeldPostings:
         found = held.shares.get(key)
         if found is None:
             places, stored = self._decoded(term)
-            often = np.asarray(times, dtype=np.float32)[stored]
+            if key not in self._counts:
+                self._counts[key] = np.asarray(times, dtype=np.float32)
+            often = self._counts[key][stored]
             if term.prefix:
                 places, inverse = np.unique(places, return_inverse=True)
                 often = np.bincount(inverse, weights=often).astype(np.float32)

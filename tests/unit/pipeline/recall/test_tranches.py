@@ -97,7 +97,7 @@ def test_a_question_of_several_parts_has_all_its_candidates_looked_at(
 ) -> None:
     question = "Which orchard gave pears, and who keeps bees?"
 
-    assert resolved(orchards, question, monkeypatch) == 2_000 // 25
+    assert resolved(orchards, question, monkeypatch) == 2_000 // 40
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -118,4 +118,4 @@ def test_the_markdown_beside_a_pack_is_the_pack_rendered(orchards: Asker, questi
 def test_what_did_not_fit_and_what_was_not_looked_at_is_counted(orchards: Asker) -> None:
     pack = orchards.recall("Which orchard gave pears?")
 
-    assert pack["omitted"]["budget"] >= 2_000 // 25 - len(items(pack, "observations"))
+    assert pack["omitted"]["budget"] >= 2_000 // 40 - len(items(pack, "observations"))
