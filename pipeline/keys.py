@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
 NAME = "name"
 FORM_OF_ADDRESS = "form_of_address"
@@ -22,6 +23,19 @@ SINGLE_VALUED = frozenset(
 SINGLE_VALUED_FAMILIES = frozenset({FAVOURITE})
 NAMING = frozenset({NAME, FORM_OF_ADDRESS})
 
+# What else a key is asked for by: a claim ("I moved to Rome") rarely has the words of the question.
+ASKED_BY: Mapping[str, str] = {
+    NAME: "called 名字 叫",
+    FORM_OF_ADDRESS: "call called 称呼 叫",
+    HOME: "live city 家 住",
+    ADDRESS: "live 地址 住址 住",
+    JOB: "work profession occupation 工作 职业",
+    EMPLOYER: "work job company 公司 上班 工作 单位",
+    WORKPLACE: "work office 上班 工作",
+    BIRTHDAY: "born birth 生日 出生",
+    ALLERGY: "allergic 过敏",
+}
+
 # keys of how the system itself works: no claim may take them
 RESERVED = frozenset(
     {"system", "policy", "permission", "permissions", "role", "tool", "tools", "scope", "persona"}
@@ -34,6 +48,11 @@ _ARTICLE = re.compile(r"^(?:the|a|an|to|my|some)\s+", re.IGNORECASE)
 def is_single_valued(key: str | None) -> bool:
     """Tell whether a subject has one value of a key at a time; other keys keep several."""
     return key is not None and (key in SINGLE_VALUED or family(key) in SINGLE_VALUED_FAMILIES)
+
+
+def asked_by(key: str | None) -> str:
+    """Return the words that a claim of a key is asked for by, its own name the first."""
+    return "" if key is None else " ".join([key, ASKED_BY.get(key, "")]).strip()
 
 
 def is_reserved(key: str | None) -> bool:

@@ -21,6 +21,7 @@ _ALIKE = 0.85
 _ALIKE_SHOWN = 0.6
 _SHINGLE = 3
 _BITS = 512
+_BIT = [1 << place for place in range(_BITS)]
 _MARKS_KEPT = 50_000
 # Two sets this alike differ by at most this share of their sizes added up.
 _MOST_APART = (1 - _ALIKE) / (1 + _ALIKE)
@@ -181,11 +182,11 @@ _MARKS = _Marks()
 
 
 def _start(word: str) -> int:
-    return 1 << hash(f" {word[:2]} "[:_SHINGLE]) % _BITS
+    return _BIT[hash(word[:2]) % _BITS]
 
 
 def _end(word: str) -> int:
-    return 1 << hash(f"{word[-2:]} ") % _BITS
+    return _BIT[hash(word[-2:]) // _BITS % _BITS]
 
 
 def _marks_of(words: Sequence[str]) -> int:

@@ -4,9 +4,13 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from muniment.pipeline.keys import asked_by
+from muniment.pipeline.proposers.base import USER
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.stages.documents import date_words
+from muniment.store.text.fold import fold
 from muniment.store.text.holding import Line, Yardstick, lines_of
+from muniment.store.text.names import folded_name, stands_in
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.coverage import Scale
@@ -58,13 +62,23 @@ class Gauge:
         return item.lines
 
     def _searched(self, item: Item) -> list[str]:
-        """Return what an item says and is called by: its text, its day, who spoke, the file."""
+        """Return what an item says and is called by: its text, its day, who spoke, the file; a
+        claim of whom the question is about also by the words that its key is asked for by.
+        """
         parts = [item.text, date_words(item.time, han=self._has_han)]
         for proof in item.proofs:
             parts += [proof.row.author or "", proof.asset.name]
             if proof.quote != item.text:
                 parts.append(proof.quote)
+        if item.key is not None and self._asks_about(item.subject):
+            parts.append(asked_by(item.key))
         return parts
+
+    def _asks_about(self, subject: str | None) -> bool:
+        """Tell whether the question is about somebody: of another, a job is no answer."""
+        if subject == USER:
+            return self._query.asks_self
+        return subject is not None and stands_in(fold(self._query.text), folded_name(subject))
 
 
 # Who spoke when in which file is mostly the same from one message to the next.

@@ -26,7 +26,8 @@ class Item:
     ``coverage`` is the share of the query's weight that it holds, ``together`` that with what
     stands around it, ``clauses`` that of each of its clauses, ``similarity`` its cosine to the
     query where vectors were used. ``parts`` is what each signal and hint adds to the score,
-    ``scores`` are the signals' own. ``status`` is a record's. ``lines`` are its text as it was read
+    ``scores`` are the signals' own. ``status``, ``subject`` and ``key`` are a record's; an
+    observation that answers in part alone is not ``whole``. ``lines`` are its text as it was read
     to measure it, those of another text not taken over.
     """
 
@@ -41,6 +42,9 @@ class Item:
     group: str | None = None
     asset: str | None = None
     status: str = "active"
+    whole: bool = True
+    subject: str | None = None
+    key: str | None = None
     pinned: bool = False
     importance: float = 0.5
     coverage: float = 0.0

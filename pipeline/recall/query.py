@@ -33,6 +33,7 @@ _ASSISTANT = re.compile(
     r"|助手|智能体|机器人|你(?:之前|刚才|上次|曾经?|当时)?(?:说|讲|提|建议|推荐|告诉|回答)过?",
     re.IGNORECASE,
 )
+_SELF = re.compile(r"\b(?:i|me|my|mine|myself)\b|我", re.IGNORECASE)
 # Words that ask for a kind of answer; evidence need not repeat them.
 _FRAME = re.compile(
     r"\b(?:kinds?|types?|sorts?|many|much|long|often|times?|dates?|days?|years?|months?|ago|recently"
@@ -61,7 +62,8 @@ class Query:
     """A query understood.
 
     ``clauses`` are its parts when it asks several things, else empty. ``frame`` are its words that
-    need no echo in the evidence, ``names`` those that look like names.
+    need no echo in the evidence, ``names`` those that look like names. ``asks_self`` says that it
+    speaks of the one who asks.
     """
 
     text: str
@@ -71,6 +73,7 @@ class Query:
     families: tuple[str, ...]
     spans: tuple[Span, ...]
     asks_assistant: bool
+    asks_self: bool
     frame: frozenset[str]
     names: frozenset[str]
 
@@ -101,6 +104,7 @@ def understand(text: str, now: str, cache: Path | None = None) -> Query:
         families=families,
         spans=spans,
         asks_assistant=_ASSISTANT.search(text) is not None,
+        asks_self=_SELF.search(text) is not None,
         frame=frozenset(framed),
         names=_names(text),
     )

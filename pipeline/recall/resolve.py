@@ -164,6 +164,8 @@ class Resolver:
             asset=proofs[0].row.asset,
             group=record["id"],
             status=status,
+            subject=record["subject"],
+            key=record["key"],
             pinned=record["pinned"],
             importance=record["importance"],
         )

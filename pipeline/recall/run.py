@@ -1,6 +1,6 @@
 """One request under way: the query understood, signals asked, candidates resolved, measured."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # About this many tokens of the budget bring in one more candidate; an item takes nearly twice that.
 _TOKENS_A_CANDIDATE = 40
 _LEAST_CANDIDATES, _MOST_CANDIDATES = 24, 400
+# How many times as many are looked at where most say the same.
+_FURTHER = 4
 _RECORDS, _EPISODES, _STANDING = 40, 4, 32
 _NEIGHBOUR_SHARE = 0.5
 _MOST_RELATED = 5
@@ -109,14 +111,22 @@ class Recall:
         """Yield what was found as proven items, measured, near-duplicates collapsed.
 
         First come the best hits, enough to fill the budget if they answer; then, if more are asked
-        for, all that may be taken. What is not looked at is no duplicate of anything. A question of
-        several parts takes all at once: the best of a part may be far down.
+        for, all that may be taken, and those further down where most of these say the same. What is
+        not looked at is no duplicate of anything. A question of several parts takes all at once:
+        the best of a part may be far down.
         """
-        self.find(self._most)
+        alike = yield from self._among(self._most, at_once=bool(self.query.clauses))
+        if 2 * alike >= self._most:
+            yield from self._among(_FURTHER * self._most, at_once=True)
+
+    def _among(self, wanted: int, *, at_once: bool) -> "Generator[Candidates, None, int]":
+        """Yield candidates of so many observations; return how many of these say the same again."""
+        self.find(wanted)
         others = self._others()
         observations: list[Item] = []
-        hits = self.found.hits["observation"][: self._most]
-        budget, at_once = self.request.token_budget, bool(self.query.clauses)
+        hits = self.found.hits["observation"][:wanted]
+        budget = self.request.token_budget
+        alike = 0
         for items, left in tranches(hits, budget, self._looked_at, at_once=at_once):
             observations += items
             if left and not self._is_promising(others, observations):
@@ -130,7 +140,9 @@ class Recall:
             )
             self._look_around(candidates)
             self.answered = self._is_answered(candidates)
+            alike = sum(item.duplicates for item in candidates.observations)
             yield candidates
+        return alike
 
     def _looked_at(self, hits: "list[Fused]") -> "list[Item]":
         return self._measured(self._resolved("observation", hits))

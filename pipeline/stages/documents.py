@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from muniment.pipeline.keys import asked_by
 from muniment.store.ids import record_ref
 from muniment.store.index.documents import Document
 from muniment.store.times import sort_key
@@ -89,7 +90,7 @@ def record_document(
         ref=record_ref(record),
         kind="record",
         text=record["text"],
-        title=_joined(record["subject"], record["key"], record["value"]),
+        title=_joined(record["subject"], asked_by(record["key"]), record["value"]),
         context=_joined(quotes[:CONTEXT_CHARACTERS], date_words(instant)),
         asset=row.asset if row else None,
         seq=record["version_seq"],
@@ -114,12 +115,16 @@ def date_words(local: str | None, *, han: bool = True) -> str:
     >>> date_words("2023-05-08T13:56:00")
     '8 May 2023 2023-05-08 2023年5月8日'
     """
-    words = _date_words(local[:10]) if local else ""
-    return words if han or not words else words[: words.rindex(" ")]
+    return _date_words(local[:10], han) if local else ""
 
 
 @lru_cache(maxsize=1_024)
-def _date_words(local: str) -> str:
+def _date_words(local: str, han: bool) -> str:
+    words = _in_both(local)
+    return words if han or not words else words[: words.rindex(" ")]
+
+
+def _in_both(local: str) -> str:
     if not local[:4].isdigit():
         return ""
     year, month, day = local[:4], local[5:7], local[8:10]

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 _OF_RELATIVE = 0.8
 _LEAST_ROOT = 4
 _SUFFIX = re.compile(r"(?:er|or|ist|ment|ion|ation|al|i|ic|ance|enc|ur)$")
+# In these words a character that is asked about by itself says something else: 记住 is to remember,
+# 住 to live.
+_ELSE = {
+    "住": re.compile("(?:(?<![书笔日登标])记|[抓忍挡留拦捂困憋粘握捉咬])住"),
+    "吃": re.compile("吃(?:一?惊|力|亏|醋|紧)"),
+    "叫": re.compile("叫(?:醒|停)"),
+}
 # Parts of a name still tell something, but never as much as half of it.
 _OF_PARTS = 0.5
 
@@ -102,8 +109,9 @@ class Yardstick:
 
     def _bits_of(self, line: Line) -> int:
         bits = 0
-        for word in self._words.keys() & line.words:
-            bits |= self._words[word]
+        if not line.words.isdisjoint(self._words):
+            for word in self._words.keys() & line.words:
+                bits |= self._words[word]
         begun = line.begun if self._roots else ""
         for start, marked in self._roots:
             if start in begun and not bits & marked.whole and line.has_relative(marked.root):
@@ -128,7 +136,9 @@ class Yardstick:
 class _Marked:
     """A unit of a question and its bits: for the whole of it, and for what resembles it."""
 
-    __slots__ = ("_parts", "after", "is_word", "relative", "root", "text", "weight", "whole")
+    __slots__ = (
+        "_parts", "after", "is_word", "other", "relative", "root", "text", "weight", "whole",
+    )  # fmt: skip
 
     def __init__(self, unit: "Unit", weight: float, whole: int) -> None:
         self.text = unit.text
@@ -140,9 +150,12 @@ class _Marked:
         self.root = root if len(root) >= _LEAST_ROOT else ""
         self._parts = [(gram, whole << at) for at, gram in enumerate(unit.grams, 1)]
         self.after = whole << (2 + len(unit.grams))
+        self.other = _ELSE.get(unit.text)
 
     def bits_of(self, folded: str) -> int:
         """Return what a line holds of a unit that is no word."""
+        if self.other is not None:
+            folded = self.other.sub("", folded)
         if self.text in folded:
             return self.whole
         return sum([bit for gram, bit in self._parts if gram in folded])

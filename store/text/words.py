@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable
 
-# Raised when the same text gives other tokens than before: an index of the old ones is rebuilt.
-ANALYSER_VERSION = "1"
+# Raised when the same gives other tokens than before: an index of the old ones is rebuilt.
+ANALYSER_VERSION = "2"
 
 # Prose punctuation around a word makes no name of it.
 _OPENING = "([{\"'"

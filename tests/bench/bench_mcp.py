@@ -1,21 +1,23 @@
 """Measure ``memory_recall`` of a warm MCP server: ``python tests/bench/bench_mcp.py [PASSAGES]``.
 
 The store is that of ``bench_speed.py``; as many other questions come first. One server process
-answers over stdio and one over HTTP; a call that finds nothing is what the transport costs. What
-the tool itself costs is measured on the same object in this process, as wall and as CPU
-milliseconds. Prints one JSON line.
+answers over stdio and one over HTTP; a call that finds nothing is what the transport costs.
+``round_trip`` is what the SDK's own client takes in all, ``server`` what passes from the line of a
+call to the line of its answer: the rest is the client's. What the tool itself costs is measured on
+the same object in this process, as wall and as CPU milliseconds. Prints one JSON line.
 """
 
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -25,6 +27,7 @@ from bench.bench_speed import Passages, filled
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import LATEST_PROTOCOL_VERSION
 from support.cli import SCRIPT
 from support.mcp_client import READ_SECONDS, http_server
 
@@ -90,6 +93,34 @@ def over_stdio(root: Path, others: list[str], asked: list[str]) -> dict[str, flo
     return anyio.run(main)
 
 
+def by_lines(root: Path, others: list[str], asked: list[str]) -> float:
+    """Ask a server on stdio as a client that does nothing with an answer but read its line."""
+    command = [str(SCRIPT), "--root", str(root), "--offline", "serve", "mcp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        to_server, from_server = cast(IO[bytes], server.stdin), cast(IO[bytes], server.stdout)
+
+        def sent(method: str, params: dict[str, Any], number: int | None = None) -> float:
+            call = {"jsonrpc": "2.0", "method": method, "params": params}
+            began = time.perf_counter()
+            to_server.write(json.dumps(call if number is None else {**call, "id": number}).encode())
+            to_server.write(b"\n")
+            to_server.flush()
+            if number is not None and b'"error"' in from_server.readline()[:200]:
+                raise RuntimeError(f"the server refused: {method}")
+            return time.perf_counter() - began
+
+        about = {"name": "bench", "version": "1"}
+        version = {"protocolVersion": LATEST_PROTOCOL_VERSION}
+        sent("initialize", {**version, "capabilities": {}, "clientInfo": about}, 0)
+        sent("notifications/initialized", {})
+        times = [
+            sent("tools/call", {"name": "memory_recall", "arguments": {"query": query}}, number)
+            for number, query in enumerate(others + asked, 1)
+        ]
+        to_server.close()
+    return p50(times[len(others) :])
+
+
 def over_http(root: Path, others: list[str], asked: list[str]) -> dict[str, float]:
     """Start a server on loopback and ask it."""
     token = root.parent / "token"
@@ -119,7 +150,8 @@ def main() -> None:
         both = questions(passages), questions(passages)
         figures = {
             "what": "memory_recall, p50 in ms", "passages": count, "questions": len(both[1]),
-            "in_process": inside(root, *both), "stdio": over_stdio(root, *both),
+            "in_process": inside(root, *both),
+            "stdio": {"server": by_lines(root, *both), **over_stdio(root, *both)},
             "http": over_http(root, *both),
         }  # fmt: skip
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -80,6 +80,26 @@ def test_coverage_of_symbols_and_hangul() -> None:
     assert 0 < found.weight < found.total == 1.0
 
 
+@pytest.mark.parametrize(
+    ("asked", "held", "other"),
+    [
+        ("住", "我住在上海", "请記住这件事"),
+        ("吃", "吃了一碗面", "大吃一惊，吃惊"),
+        ("叫", "它叫小黑", "叫醒我"),
+    ],
+)
+def test_a_character_inside_a_word_that_says_something_else_covers_nothing(
+    asked: str, held: str, other: str
+) -> None:
+    query = analyse_query(asked)
+    assert covered(query, held, {}).share == 1.0
+    assert covered(query, other, {}).share == 0.0
+
+
+def test_such_a_word_is_not_seen_where_another_one_ends() -> None:
+    assert covered(analyse_query("住"), "书记住在北京", {}).share == 1.0
+
+
 def test_a_question_loads_no_dictionary_of_jieba_and_no_numpy(tmp_path: Path) -> None:
     compile_dictionary(tmp_path)
     program = (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from support.asking import NOW, Asker, items
-from support.stores import TinyStore
+from support.stores import Line, TinyStore
 
 from muniment.pipeline.recall import tranches
 from muniment.pipeline.recall.answer import answered
@@ -119,3 +119,16 @@ def test_what_did_not_fit_and_what_was_not_looked_at_is_counted(orchards: Asker)
     pack = orchards.recall("Which orchard gave pears?")
 
     assert pack["omitted"]["budget"] >= 2_000 // 40 - len(items(pack, "observations"))
+
+
+def test_where_most_hits_say_the_same_those_further_down_are_looked_at(
+    store: TinyStore, asker: Asker
+) -> None:
+    for copy in range(120):
+        store.file(f"copy-{copy}.txt", [Line("Pears of the orchard were sold at the market gate")])
+    store.notes([f"In year {number} the orchard gave pears to the {word} school of the town"
+                 for number, word in enumerate(WORDS)])  # fmt: skip
+
+    texts = {item["text"] for item in items(asker.recall("pears of the orchard"), "observations")}
+
+    assert len(texts) == 1 + len(WORDS)
