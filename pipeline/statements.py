@@ -13,6 +13,7 @@ from muniment.store.times import now
 
 FAMILY = "statement"  # read here and by no reader
 PRODUCER = Producer(adapter="remember", version="1", role="statement")
+STATED = PRODUCER.fingerprint
 
 
 def statement_observation(

@@ -13,6 +13,7 @@ from muniment.store.assets import take_stream
 from muniment.store.errors import MunimentError, StateError
 from muniment.store.ids import asset_id
 from muniment.store.ledger.evidence import observation_id
+from muniment.store.ledger.sessions import LEFT_OPEN
 from muniment.store.records import MessageLocator, Moment, Observation, Producer
 from muniment.store.times import now
 
@@ -40,6 +41,11 @@ class Outcome:
     code: str | None = None
     message: str | None = None
     line: int | None = None
+
+    @classmethod
+    def refused(cls, event: Event, error: MunimentError) -> "Outcome":
+        """Return what is told of an event that could not be taken in."""
+        return cls(event.event_id, event.session, "failed", None, error.code, error.message)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields by name."""
@@ -87,7 +93,7 @@ class Taking:
         except MunimentError as error:
             if not isinstance(error, StateError):
                 raise
-            return Outcome(event.event_id, event.session, "failed", None, error.code, error.message)
+            return Outcome.refused(event, error)
         return Outcome(event.event_id, event.session, status, observation)
 
     def _forgotten(self, event: Event) -> tuple[str, None] | None:
@@ -135,7 +141,7 @@ class Taking:
     def _close_others(self, batch: set[str | None]) -> None:
         """Close what a crash of this host left open; what goes on is opened again by its events."""
         for number, session in self.ledger.sessions.left_open(self.host, self.agent):
-            if session not in batch and self.ledger.sessions.end(number, "left_open"):
+            if session not in batch and self.ledger.sessions.end(number, LEFT_OPEN):
                 self.closed.append(session)
 
     def _keep(self, event: Event, index: int) -> tuple[int, str]:

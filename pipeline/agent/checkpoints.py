@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from muniment.pipeline.agent.events import Id, read_event
 from muniment.store.errors import NotFoundError, UsageError
-from muniment.store.ids import storable
+from muniment.store.ids import storable_value
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -34,7 +34,7 @@ def read_checkpoint(fields: Any) -> Checkpoint:
     """Check a checkpoint's fields. Raises ``UsageError``."""
     hint = "goal, done, pending, constraints, next_action, last_event"
     try:
-        found = Checkpoint.model_validate(fields)
+        found = Checkpoint.model_validate(storable_value(fields))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -60,10 +60,7 @@ def save(
     _check(checkpoint, session_id, workspace.scope.as_dict())
     read_event({"event_id": "x", "role": "user", "text": "x", "session": session_id}, None)
     kept = {"goal", "done", "pending", "constraints", "next_action"}
-    state = {
-        name: storable(value) if isinstance(value, str) else value
-        for name, value in checkpoint.model_dump(include=kept).items()
-    }
+    state = checkpoint.model_dump(include=kept)
     if dry_run:
         with workspace.planning() as ledger:
             last = _last_event(ledger, session_id, checkpoint)

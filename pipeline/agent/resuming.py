@@ -8,6 +8,7 @@ from muniment.pipeline import gist as gists
 from muniment.pipeline.agent import sessions
 from muniment.pipeline.agent.context import Context, from_item
 from muniment.pipeline.memory import decay
+from muniment.pipeline.memory.corrected import MARK
 from muniment.pipeline.recall.answer import search_hits
 from muniment.pipeline.recall.request import LEAST_BUDGET, Filters, Request
 from muniment.pipeline.recall.resolve import Resolver
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from muniment.pipeline.recalling import Reading
 
 AGREEMENTS, MEMORIES, EVENTS = 20, 20, 5
+# Those that have a component of their own are recalled, too, and must not take the places.
+_APART = ("agreement", "growth", "emotion")
+_RECALLED = 4 * MEMORIES
 COMPONENTS = ("persona", "checkpoint", "agreements", "memories", "emotion", "events")
 _EVENT_CHARACTERS = 500
 _GIST_CHARACTERS = 120
@@ -28,7 +32,10 @@ _CHECKPOINT_LISTS = ("done", "pending", "constraints")
 
 @dataclass(slots=True)
 class Resume:
-    """One resume under way."""
+    """One resume under way; ``first`` is that of a session before anything was said in it.
+
+    ``spoken`` shows unfinished speech among the events.
+    """
 
     opened: "Reading"
     persona: dict[str, Any]
@@ -36,15 +43,20 @@ class Resume:
     query: str | None
     components: tuple[str, ...] = COMPONENTS
     moment: str = field(default_factory=now)
+    first: bool = False
+    spoken: bool = True
 
     def document(self, token_budget: int) -> tuple[dict[str, Any], str]:
         """Fill the budget; return the context and the same as Markdown."""
         ledger = self.opened.ledger
         with ledger.snapshot():
-            state = sessions.found(ledger, self.session_id)
+            begun = not self.first
+            state = (sessions.found(ledger, self.session_id) if begun
+                     else sessions.unbegun(self.session_id))  # fmt: skip
             resolver = Resolver(ledger, Filters(), self.moment, with_assistant=True)
             try:
-                context = Context(ledger, sessions.summary(ledger, state), token_budget)
+                summary = sessions.summary(ledger, state)
+                context = Context(ledger, summary, token_budget, self.opened.count)
                 for at, name in enumerate(self.components):
                     rest = self.components[at + 1 :]
                     found = self._make(name, state, resolver)
@@ -90,9 +102,12 @@ class Resume:
         )  # fmt: skip
 
     def _memories(self, state: dict[str, Any], resolver: Resolver) -> Iterator[dict[str, Any]]:
-        """Yield what the task or the last words recall; where they recall nothing, what counts."""
-        refs = self._recalled(state)
-        others = "r.kind NOT IN ('agreement', 'growth', 'emotion')"
+        """Yield what the task or the last words recall; where they recall nothing, what counts.
+
+        So it is before a session's first turn: its pack tells what the question recalls.
+        """
+        refs = [] if self.first else self._recalled(state)
+        others = f"r.kind NOT IN {_APART}"
         if not refs:
             order = "r.pinned DESC, r.importance DESC, r.recorded_at DESC"
             yield from self._records(resolver, others, order, MEMORIES)
@@ -108,11 +123,11 @@ class Resume:
         request = Request(query, filters=Filters(kinds=("record",)), semantic="off")
         hits = search_hits(
             self.opened.ledger, self.opened.index, request,
-            clock=lambda: self.moment, limit=MEMORIES, cache=self.opened.cache,
+            clock=lambda: self.moment, limit=_RECALLED, cache=self.opened.cache,
         )  # fmt: skip
         found = [hit["ref"].removeprefix("record:").rpartition("@") for hit in hits
-                 if hit["ref"].startswith("record:")]  # fmt: skip
-        return [(record, int(version)) for record, _, version in found]
+                 if hit["ref"].startswith("record:") and hit["kind"] not in _APART]  # fmt: skip
+        return [(record, int(version)) for record, _, version in found[:MEMORIES]]
 
     def _topic(self, state: dict[str, Any]) -> str:
         """Return the words of the task, else what the user said last."""
@@ -157,13 +172,15 @@ class Resume:
             yield {"kind": "digest of dropped turns", "text": digest, "time": None}
         messages = ledger.sessions.recent(state["seq"], EVENTS)
         rows = resolver.rows(message["observation"] for message in messages)
+        corrected = ledger.readings.corrected_in(message["seq"] for message in messages)
         for message in messages:
             row = rows.get(message["observation"])
             item = None if row is None else resolver.observation(row)
             if item is not None:
                 item.kind = message["role"] or item.kind
+                item.kind += f" ({MARK})" if message["seq"] in corrected else ""
                 yield self._faded(_shortened(from_item(item)), "observation")
-        for fragment in ledger.sessions.fragments(state["seq"]):
+        for fragment in ledger.sessions.fragments(state["seq"]) if self.spoken else ():
             yield {"kind": "voice_fragment", "text": fragment["text"], "time": fragment["time"]}
 
     def _faded(self, item: dict[str, Any], kind: str) -> dict[str, Any]:

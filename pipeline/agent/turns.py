@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from muniment.pipeline.agent.resuming import Resume, check_budget
 from muniment.pipeline.agent.working import pack_of, tokens_in
 from muniment.pipeline.recall.request import LEAST_BUDGET
-from muniment.store.errors import NotFoundError
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -15,6 +14,8 @@ if TYPE_CHECKING:
 SCHEMA = "muniment.turn/1"
 # The pack recalls by itself, so the context before it holds only what the pack does not.
 COMPONENTS = ("persona", "checkpoint", "agreements", "emotion", "events")
+FIRST_COMPONENTS = ("persona", "agreements", "memories", "emotion")
+_BETWEEN_TOKENS = 4  # what two texts may take more when they are one
 
 
 def prepare(
@@ -26,25 +27,24 @@ def prepare(
 ) -> tuple[dict[str, Any], str]:
     """Return pack and resume context under one budget, and both as Markdown.
 
-    The context takes half of the budget at most; the pack has what is left. A session that is not
-    there yet has no context but the persona's.
+    The context takes half of the budget at most; the pack has what is left, and unfinished speech.
+    Before its first turn a session has a context, too: persona, agreements, what counts anyway.
     """
     budget = asked.get("token_budget") or 2_000
     check_budget(budget, 2 * LEAST_BUDGET)
-    context: dict[str, Any] | None
-    try:
-        resume = Resume(opened, persona, session_id, query, COMPONENTS)
-        context, before = resume.document(budget // 2)
-    except NotFoundError:
-        context, before = None, ""
-    left = budget - tokens_in(before + "\n")
+    first = opened.ledger.sessions.number(session_id) is None
+    components = FIRST_COMPONENTS if first else COMPONENTS
+    resume = Resume(opened, persona, session_id, query, components, first=first, spoken=False)
+    most = budget - LEAST_BUDGET - _BETWEEN_TOKENS
+    context, before = resume.document(min(budget // 2, most))
+    left = budget - tokens_in(before, opened.count) - _BETWEEN_TOKENS
     pack, after = pack_of(opened, query, {**asked, "token_budget": left}, session_id)
-    text = f"{before}\n{after}" if before else after
+    text = f"{before}\n{after}"
     document = {
         "schema": SCHEMA,
         "session": session_id,
         "token_budget": budget,
-        "tokens_used": tokens_in(text),
+        "tokens_used": tokens_in(text, opened.count),
         "resume": context,
         "pack": pack,
     }

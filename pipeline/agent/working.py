@@ -17,11 +17,10 @@ def pack_of(
 ) -> tuple[dict[str, Any], str]:
     """Return the pack of a question, and the same as Markdown."""
     request = opened.request(query, asked)
-    fragments = _working(opened, session_id)
-    cost = _cost(fragments, opened.count)
-    if request.token_budget - cost < LEAST_BUDGET:
-        fragments, cost = [], 0
+    said = _working(opened, session_id)
+    fragments, cost = _fitting(said, request.token_budget - LEAST_BUDGET, opened.count)
     pack, markdown = opened.recall(replace(request, token_budget=request.token_budget - cost))
+    pack["omitted"]["budget"] += len(said) - len(fragments)
     if not fragments:
         return pack, markdown
     return _with_working(pack, fragments, request.token_budget, opened.count)
@@ -44,6 +43,15 @@ def _item(fragment: Mapping[str, Any]) -> dict[str, Any]:
         "ref": None, "text": fragment["text"], "kind": "voice_fragment", "time": fragment["time"],
         "score": 0.0, "signals": {}, "citations": [], "duplicates": 0,
     }  # fmt: skip
+
+
+def _fitting(
+    fragments: list[dict[str, Any]], most: int, count: Counter
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the newest fragments that fit, and what they cost."""
+    while (cost := _cost(fragments, count)) > most:
+        fragments = fragments[1:]
+    return fragments, cost
 
 
 def _cost(items: list[dict[str, Any]], count: Counter) -> int:

@@ -8,6 +8,7 @@ import click
 
 from muniment.pipeline.completing import completes
 from muniment.pipeline.options import Session, command, dry_run_option, group
+from muniment.store.ids import storable
 
 if TYPE_CHECKING:
     from muniment.pipeline.memory.review import Decided, Wanted
@@ -70,7 +71,7 @@ def show_candidate(session: Session, ref: str) -> None:
     from muniment.pipeline.memory.review import by_id, in_context
 
     with session.workspace().reading() as ledger:
-        (row,) = by_id(ledger, [_id(ref)])
+        (row,) = by_id(ledger, [_id(ref)], shown=True)
         document = {**_document(row), "context": in_context(ledger, row)}
     session.output.answer(document, shown(document))
 
@@ -203,7 +204,7 @@ def _wanted(filters: dict[str, Any], status: str | None) -> "Wanted":
 
 
 def _id(ref: str) -> str:
-    return ref.removeprefix("candidate:")
+    return storable(ref.removeprefix("candidate:"))
 
 
 def _document(row: dict[str, Any]) -> dict[str, Any]:

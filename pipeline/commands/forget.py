@@ -140,7 +140,7 @@ def _give_receipt(session: Session, done: Any, asked: dict[str, Any]) -> int:
 
 
 def _say(session: Session, document: dict[str, Any]) -> None:
-    names = ("assets", "observations", "candidates", "records")
+    names = ("assets", "observations", "candidates", "records", "fragments")
     counted = ", ".join(f"{document[name]} {name}" for name in names if document[name])
     verbs = {"forgotten": "forgot", "restored": "brought back", "planned": "would change",
              "unchanged": "nothing changed"}  # fmt: skip

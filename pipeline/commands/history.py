@@ -63,7 +63,7 @@ def _rows(ledger: "Ledger", text: str) -> list[dict[str, Any]]:
 
     if text.startswith(("record:", "rec_")):
         ref = resolve(ledger, text)
-        rows = list(ledger.memory.records("r.id = ? ORDER BY r.version", (ref.id,)))
+        rows = lines.versions_shown(ledger, ref.id)
     else:
         rows = lines.rows_about(ledger, text)
     if not rows:

@@ -8,6 +8,7 @@ import click
 
 from muniment.pipeline.options import Session, command
 from muniment.store.ids import record_ref
+from muniment.store.ledger.shown import CANDIDATE, RECORD
 
 if TYPE_CHECKING:
     from muniment.store.ledger import Ledger
@@ -24,7 +25,9 @@ KINDS = (
 @click.option("--family", help="Only assets of this family, such as image or chat.")
 @click.option("--observation-kind", help="Only observations of this kind, such as ocr.")
 @click.option("--entity-kind", help="Only entities of this kind, such as person or place.")
-@click.option("--asset", help="Only what rests on this asset (sha256:... or a path).")
+@click.option(
+    "--asset", metavar="REF", help="Only what rests on this asset (sha256:... or a path)."
+)
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many.")
 @click.option("--jsonl", is_flag=True, help="One JSON object a line, a summary last.")
 def list_objects(session: Session, kind: str, jsonl: bool, **wanted: Any) -> None:
@@ -88,14 +91,17 @@ def _episodes(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, An
 
 def _candidates(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     status = wanted["status"]
-    where = ("c.status = ? ORDER BY c.seq", (status,)) if status else ("1 ORDER BY c.seq", ())
-    for found in ledger.memory.candidates(*where):
+    where = f"{CANDIDATE} AND (?1 IS NULL OR c.status = ?1) ORDER BY c.seq"
+    for found in ledger.memory.candidates(where, (status,)):
         yield {"ref": f"candidate:{found['id']}", **found}
 
 
 def _records(ledger: "Ledger", wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
     status = wanted["status"] or "active"
-    for found in ledger.memory.records("r.status = ? ORDER BY r.version_seq", (status,)):
+    # Who asks for what is hidden looks for what to bring back.
+    shown = "1" if status == "invalidated" else RECORD
+    where = f"{shown} AND r.status = ? ORDER BY r.version_seq"
+    for found in ledger.memory.records(where, (status,)):
         yield {"ref": record_ref(found), **found}
 
 

@@ -12,7 +12,7 @@ from muniment.pipeline.options import Session, command, group
 if TYPE_CHECKING:
     from muniment.pipeline.agent.appending import Outcome
     from muniment.pipeline.agent.events import Event
-    from muniment.pipeline.agent.proposing import Proposal
+    from muniment.pipeline.agent.proposing import Proposal, Proposed
 
 CHUNK_BYTES = 1024 * 1024
 
@@ -58,6 +58,7 @@ class TakingIn:
         self._jsonl = jsonl
         self._outcomes: list[Outcome] = []
         self._closed: list[str] = []
+        self._proposed: list[Proposed] = []
 
     def one(self, text: str, asked: dict[str, Any]) -> int:
         """Take one message in."""
@@ -78,19 +79,32 @@ class TakingIn:
             number += len(lines)
         return self._finish()
 
-    def turn(self, lines: list[bytes], proposals: "list[Proposal]") -> int:
-        """Take the events of a turn in, then what the agent proposes to remember of them."""
-        from muniment.pipeline.agent.proposing import check, propose
+    def turn(self, lines: list[bytes], proposals: "dict[int, Proposal | Proposed]") -> int:
+        """Take the events of a turn in, then what the agent proposes to remember of them.
 
-        self._keep(self._read(lines, 0))
+        Proposals come by the numbers of their lines, those that are none as what is told of them.
+        """
+        from muniment.pipeline.agent.appending import Outcome
+        from muniment.pipeline.agent.proposing import Proposed, foresee, propose_of_turn
+
+        items = self._read(lines, 0)
+        self._keep(items)
+        good = [one for one in proposals.values() if not isinstance(one, Proposed)]
         if self._dry_run:
-            check(self._session, proposals)
-            return self._finish({"proposals": []})
-        return self._finish({"proposals": propose(self._session, proposals) if proposals else []})
+            events = [event for _, event in items if not isinstance(event, Outcome)]
+            made = foresee(self._session, good, {one.event_id: one.text for one in events})
+        else:
+            made = propose_of_turn(self._session, good)
+        done = iter(made)
+        for number, one in proposals.items():
+            outcome = one if isinstance(one, Proposed) else next(done)
+            outcome.line = number
+            self._proposed.append(outcome)
+        return self._finish({"proposals": [one.as_dict() for one in self._proposed]})
 
     def _read(self, lines: list[bytes], before: int) -> "list[tuple[int, Event | Outcome]]":
         from muniment.pipeline.agent.appending import Outcome
-        from muniment.pipeline.agent.events import read_line
+        from muniment.pipeline.agent.events import named_in, read_line
         from muniment.store.errors import UsageError
 
         found: list[tuple[int, Event | Outcome]] = []
@@ -100,8 +114,8 @@ class TakingIn:
             try:
                 found.append((number, read_line(line, self._session.settings["session"])))
             except UsageError as error:
-                failed = Outcome(None, None, "failed", None, error.code, error.message)
-                found.append((number, failed))
+                told = (error.code, error.message)
+                found.append((number, Outcome(named_in(line), None, "failed", None, *told)))
         return found
 
     def _keep(self, items: "list[tuple[int, Event | Outcome]]") -> None:
@@ -137,7 +151,10 @@ class TakingIn:
         if done and self._proposals:
             proposed = follow_up(self._session)
         proposed |= {**(more or {}), "dry_run": self._dry_run}
-        return _answer(self._session, self._outcomes, self._closed, proposed, jsonl=self._jsonl)
+        told: list[Outcome | Proposed] = [*self._outcomes, *self._proposed]
+        code = _code_of(self._session, told)
+        _answer(self._session, self._outcomes, self._closed, proposed, jsonl=self._jsonl)
+        return code
 
 
 def _arriving() -> Iterator[list[bytes]]:
@@ -152,13 +169,23 @@ def _arriving() -> Iterator[list[bytes]]:
         yield [held]
 
 
+def _code_of(session: Session, told: "list[Outcome | Proposed]") -> int:
+    """Warn of each line that could not be kept; return the exit code that says so."""
+    from muniment.store.errors import ExitCode
+
+    failed = [one for one in told if one.status == "failed"]
+    for one in failed:
+        session.output.warn(f"line {one.line}: {one.message} ({one.code})")
+    if not failed:
+        return int(ExitCode.DONE)
+    return int(ExitCode.PARTIAL if len(told) > len(failed) else ExitCode.FAILED)
+
+
 def _answer(
     session: Session, told: "list[Outcome]", closed: list[str], proposed: dict[str, Any],
     *, jsonl: bool,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     from collections import Counter
-
-    from muniment.store.errors import ExitCode
 
     counts = Counter(outcome.status for outcome in told)
     summary = {
@@ -168,9 +195,6 @@ def _answer(
         **proposed,
     }
     lines = [f"{count} {status}" for status, count in counts.items()]
-    for outcome in told:
-        if outcome.status == "failed":
-            session.output.warn(f"line {outcome.line}: {outcome.message} ({outcome.code})")
     if jsonl:
         session.output.document({"type": "summary", **summary, "failed": counts["failed"]})
     else:
@@ -180,10 +204,6 @@ def _answer(
             "failed": [outcome.as_dict() for outcome in told if outcome.status == "failed"],
         }
         session.output.answer(document, ", ".join(lines) or "nothing to append")
-    if not counts["failed"]:
-        return int(ExitCode.DONE)
-    usable = len(told) > counts["failed"]
-    return int(ExitCode.PARTIAL if usable else ExitCode.FAILED)
 
 
 @command("show")
@@ -196,16 +216,24 @@ def show(session: Session, session_id: str | None, offset: int, limit: int) -> N
     ID may also be given by --session.
     """
     from muniment.pipeline.agent.sessions import document
+    from muniment.pipeline.memory.corrected import MARK
     from muniment.pipeline.output import printable
 
     with session.workspace().reading() as ledger:
         found = document(ledger, named(session, session_id), offset=offset, limit=limit)
-    lines = [f"{found['id']}  {found['status']}  {found['title'] or '-'}"]
+    lines = [f"{' '.join(found['id'].split())}  {found['status']}  {found['title'] or '-'}"]
     lines += [f"gist: {found['gist']}"] if found["gist"] else []
     for event in found["events"]:
-        lines.append(f"{event['time'] or '-'}  {event['role'] or '-'}: {event['text']}")
-    lines += [f"… {fragment['text']}" for fragment in found["working"]]
+        mark = f" ({MARK})" if event["corrected"] else ""
+        said = _indented(event["text"])
+        lines.append(f"{event['time'] or '-'}  {event['role'] or '-'}: {said}{mark}")
+    lines += [f"… {_indented(fragment['text'])}" for fragment in found["working"]]
     session.output.answer(found, printable("\n".join(lines)))
+
+
+def _indented(text: str) -> str:
+    """Return a text whose further lines can't be taken for lines of their own."""
+    return "\n    ".join(text.splitlines())
 
 
 @command("resume")

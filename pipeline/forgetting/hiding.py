@@ -18,6 +18,8 @@ from muniment.store.forgetting.hide import (
     planned,
 )
 from muniment.store.forgetting.selection import Selection, Wanted
+from muniment.store.forgetting.stated import add_hidden_statements, add_statements
+from muniment.store.ids import storable
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -38,6 +40,7 @@ def forget(
                 "a persona version can only be erased",
                 hint="use --hard, or go back to another one with: muniment persona rollback",
             )
+        add_statements(ledger.database, selection)
         if dry_run:
             return _document(planned(ledger, selection), "planned")
         with ledger.unit():
@@ -52,6 +55,7 @@ def unforget(
     """Bring back what was hidden; what is shown already changes nothing and says so."""
     with session.workspace().changing(dry_run=dry_run) as ledger:
         tombstone, selection = _asked_back(ledger, named, wanted)
+        add_hidden_statements(ledger.database, selection)
         if dry_run:
             return _document(liftable(ledger, selection, tombstone), "planned")
         with ledger.unit():
@@ -73,7 +77,9 @@ def bring_back(ledger: "Ledger", asset: str) -> None:
 def _asked_back(
     ledger: "Ledger", named: Sequence[str], wanted: Wanted
 ) -> tuple[str | None, Selection]:
-    tombstones = [text.removeprefix(_TOMBSTONE) for text in named if text.startswith(_TOMBSTONE)]
+    tombstones = [
+        storable(text.removeprefix(_TOMBSTONE)) for text in named if text.startswith(_TOMBSTONE)
+    ]
     if not tombstones:
         return None, choose(ledger, named, wanted)
     if len(named) > 1 or wanted:
@@ -108,7 +114,7 @@ def _document(change: Change, verb: str) -> dict[str, Any]:
         "mode": "soft",
         "tombstone": change.tombstone,
         **{name: change.counts.get(name, 0)
-           for name in ("assets", "observations", "candidates", "records")},
+           for name in ("assets", "observations", "candidates", "records", "fragments")},
         "claims_changed": len(change.records) + change.candidates,
         "dry_run": verb == "planned",
     }  # fmt: skip

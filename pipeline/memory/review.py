@@ -10,6 +10,7 @@ from muniment.pipeline.stages.propose import importance_of
 from muniment.store.errors import ExitCode, NotFoundError
 from muniment.store.ids import made, record_ref
 from muniment.store.ledger import Ledger
+from muniment.store.ledger.shown import CANDIDATE
 from muniment.store.records import Candidate, Evidence, Moment
 
 ACTOR = "user"
@@ -35,7 +36,7 @@ class Wanted:
 
     def condition(self) -> tuple[str, tuple[Any, ...]]:
         """Return the condition on ``candidate_now c`` and its values."""
-        parts, values = ["1"], []
+        parts, values = [CANDIDATE], []
         for name in ("status", "proposer", "kind", "basis", "key"):
             if getattr(self, name) is not None:
                 parts.append(f"c.{name} = ?")
@@ -83,11 +84,15 @@ def find(ledger: Ledger, wanted: Wanted, limit: int | None = None) -> Iterator[d
     return ledger.memory.candidates(f"{condition} ORDER BY {order} LIMIT {most}", values)
 
 
-def by_id(ledger: Ledger, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the named candidates; ``NotFoundError`` names the first that is not there."""
+def by_id(ledger: Ledger, ids: Sequence[str], *, shown: bool = False) -> list[dict[str, Any]]:
+    """Return the named candidates; ``NotFoundError`` names the first that is not there.
+
+    With ``shown``, one that is forgotten is not there.
+    """
+    where = f"{CANDIDATE} AND c.id = ?" if shown else "c.id = ?"
     found = []
     for identity in dict.fromkeys(ids):
-        row = next(ledger.memory.candidates("c.id = ?", (identity,)), None)
+        row = next(ledger.memory.candidates(where, (identity,)), None)
         if row is None:
             raise NotFoundError(
                 f"no candidate {identity} in this scope", hint="see: muniment candidates list"

@@ -5,6 +5,7 @@ from typing import Any
 
 from muniment.store.ids import record_ref
 from muniment.store.ledger import Ledger
+from muniment.store.ledger.shown import RECORD
 from muniment.store.times import sort_key
 
 _FIRST = "0001-01-01T00:00:00.000000Z"
@@ -48,10 +49,15 @@ def rows_about(ledger: Ledger, name: str) -> list[dict[str, Any]]:
     """Return the versions of a key, of a family of keys, or of a subject, in order of validity."""
     folded = name.strip()
     rows = ledger.memory.records(
-        "r.key = ?1 OR r.key LIKE ?2 ESCAPE '\\' OR r.subject = ?1 COLLATE NOCASE",
+        f"{RECORD} AND (r.key = ?1 OR r.key LIKE ?2 ESCAPE '\\' OR r.subject = ?1 COLLATE NOCASE)",
         (folded, _escaped(folded) + ":%"),
     )
     return sorted(rows, key=lambda row: (row["valid_sort"] or "", row["version_seq"]))
+
+
+def versions_shown(ledger: Ledger, record: str) -> list[dict[str, Any]]:
+    """Return the versions of a record that may be shown, oldest first."""
+    return list(ledger.memory.records(f"{RECORD} AND r.id = ? ORDER BY r.version", (record,)))
 
 
 def timeline(

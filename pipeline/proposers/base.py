@@ -22,7 +22,8 @@ class Passage:
 
     ``origin`` and ``role`` are the observation's (role ``user`` marks a turn addressed to the
     assistant). ``occurred`` holds the fields of its moment: relative dates count from it.
-    ``confidence`` is how surely it was read.
+    ``confidence`` is how surely it was read. ``decided`` says that it was made to be claims, which
+    were taken when it was said: what is read in it since is no new one.
     """
 
     observation: str
@@ -37,6 +38,7 @@ class Passage:
     asset: str | None = None
     confidence: float = 0.0
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    decided: bool = False
 
 
 def is_guess(passage: Passage) -> bool:

@@ -4,14 +4,16 @@ A ref that leads to none is dropped and counted; nothing that was only found is 
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from muniment.pipeline.memory.corrected import left_of
 from muniment.pipeline.recall.evidence_gate import EvidenceGate
 from muniment.pipeline.recall.fuse import Fused
+from muniment.pipeline.recall.gists import quoted_members
 from muniment.pipeline.recall.items import Item, Proof
 from muniment.pipeline.recall.request import Filters
+from muniment.pipeline.recall.withdrawn import withdrawn
 from muniment.store.ids import record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.ledger.lookup import Lookup
@@ -20,12 +22,9 @@ from muniment.store.times import sort_key
 
 OWN_ORIGINS = ("user", "external", "media", "third_party")
 ASSISTANT_ORIGINS = ("agent", "tool")
-_EPISODE_PROOFS = 3
+JOINED = " … "
 _MOST_STANDING = 200
 _EPISODE_MEMBERS = 400
-_PART_CHARACTERS = 240
-_CUT_CHARACTERS = 100
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 
 
 class Resolver:
@@ -39,6 +38,8 @@ class Resolver:
         self._filters = filters
         self._now = now
         self._at = filters.as_of or now
+        # What is left of observations that answer in part alone.
+        self._left: dict[str, tuple[str, ...]] = {}
         self._origins = OWN_ORIGINS + (ASSISTANT_ORIGINS if with_assistant else ())
 
     def items(self, plane: str, hits: Sequence[Fused]) -> list[Item]:
@@ -52,7 +53,7 @@ class Resolver:
 
     def observations(self, hits: Sequence[Fused]) -> list[Item]:
         """Return the items of observation hits, best first."""
-        rows = self._unamended(self.rows_at(hit.number for hit in hits))
+        rows = self.rows_at(hit.number for hit in hits)
         items = []
         for hit in hits:
             row = rows.get(hit.key.removeprefix("observation:"))
@@ -67,47 +68,65 @@ class Resolver:
         return self._answering(self._ledger.evidence.live_by_id(ids))
 
     def rows_at(self, numbers: Iterable[int]) -> dict[str, ObservationRow]:
-        """Return the same, by id, of the observations with these sequence numbers."""
-        return self._answering(self._ledger.evidence.live_at(numbers))
+        """Return the same, by id, of the observations with these sequence numbers.
 
-    def _answering(self, rows: dict[str, ObservationRow]) -> dict[str, ObservationRow]:
-        kept = {key: row for key, row in rows.items() if self._may_answer(row)}
+        What answers no more is left out: corrected since, or stated to be a record that is not.
+        """
+        return self._standing_words(self._answering(self._ledger.evidence.live_at(numbers)))
+
+    def _answering(
+        self, rows: dict[str, ObservationRow], *, of_any_origin: bool = False
+    ) -> dict[str, ObservationRow]:
+        kept = {
+            key: row
+            for key, row in rows.items()
+            if (of_any_origin or row.origin in self._origins) and self._is_due(row)
+        }
         if self._filters.known_at is not None and kept:
             known = self._lookup.known(kept, self._filters.known_at)
             kept = {key: row for key, row in kept.items() if key in known}
         self.gate.load(row.asset for row in kept.values())
         return kept
 
-    def _unamended(self, rows: dict[str, ObservationRow]) -> dict[str, ObservationRow]:
-        """Leave out what a correction has taken back, unless the past is asked about."""
+    def _standing_words(self, rows: dict[str, ObservationRow]) -> dict[str, ObservationRow]:
+        """Leave out what answers no more, unless the past is asked about."""
         if self._filters.known_at is not None or self._filters.include_history or not rows:
             return rows
-        amended = self._ledger.readings.amended(rows)
-        return {key: row for key, row in rows.items() if key not in amended}
+        taken_back = withdrawn(
+            self._ledger, rows, lambda record: self._status_in_force(record) is not None
+        )
+        for key, spans in taken_back.items():
+            if spans:
+                self._left[key] = left_of(rows[key].text, spans)
+        return {key: row for key, row in rows.items() if self._left.get(key, (row.text,))}
 
     def versions(self, record: str) -> list[dict[str, Any]]:
         """Return every version of a record with its state and evidence, oldest first."""
         return self._lookup.versions_of(record)
 
-    def observation(self, row: ObservationRow, quote: str | None = None) -> Item | None:
-        """Return the item of one live observation whose asset passes the gate."""
-        proof = self._proof(row, row.text if quote is None else quote)
-        if proof is None:
+    def observation(self, row: ObservationRow) -> Item | None:
+        """Return the item of one live observation whose asset passes the gate.
+
+        Of one that answers in part alone, it says that part.
+        """
+        left = self._left.get(row.id)
+        proofs = [self._proof(row, quote) for quote in left or (row.text,)]
+        proven = [proof for proof in proofs if proof is not None]
+        if not proven:
             return None
         return Item(
             ref=f"observation:{row.id}",
             plane="observation",
             kind=row.kind,
-            text=row.text,
+            text=JOINED.join(proof.quote for proof in proven),
             time=time_of(row),
-            proofs=[proof],
+            proofs=proven,
             group=row.thread or row.asset,
             asset=row.asset,
+            whole=left is None,
         )
 
-    def _may_answer(self, row: ObservationRow) -> bool:
-        if row.origin not in self._origins:
-            return False
+    def _is_due(self, row: ObservationRow) -> bool:
         as_of = self._filters.as_of
         return as_of is None or row.instant is None or row.instant <= as_of
 
@@ -151,7 +170,7 @@ class Resolver:
         status = self._status_in_force(record)
         if status is None or not self._kind_wanted(record["kind"]):
             return None
-        proofs = self._record_proofs(record["evidence"])
+        proofs = self._record_proofs(record)
         if not proofs:
             return None
         return Item(
@@ -170,8 +189,13 @@ class Resolver:
             importance=record["importance"],
         )
 
-    def _record_proofs(self, evidence: list[dict[str, Any]]) -> list[Proof]:
-        rows = self.rows(item["observation"] for item in evidence)
+    def _record_proofs(self, record: dict[str, Any]) -> list[Proof]:
+        evidence = record["evidence"]
+        found = self._ledger.evidence.live_by_id(item["observation"] for item in evidence)
+        foreign = any(row.origin not in self._origins for row in found.values())
+        # What the owner has approved is the owner's, whoever said the words that it rests on.
+        owned = foreign and self._lookup.is_approved(record["version_seq"])
+        rows = self._answering(found, of_any_origin=owned)
         proofs = []
         for item in evidence:
             row = rows.get(item["observation"])
@@ -215,14 +239,16 @@ class Resolver:
 
     def _episode(self, episode: dict[str, Any]) -> Item | None:
         members = self._ledger.episodes.members(episode["id"])[:_EPISODE_MEMBERS]
-        rows = self.rows(members)
-        quoted = _quoted_members(episode["gist"], [rows[key] for key in members if key in rows])
+        rows = self._standing_words(self.rows(members))
+        shown = [(row, self._left.get(key, (row.text,)))
+                 for key in members if (row := rows.get(key)) is not None]  # fmt: skip
+        quoted = quoted_members(episode["gist"], shown)
         proofs = [self._proof(row, quote) for row, quote in quoted]
         proven = [proof for proof in proofs if proof is not None]
         if not proven:
             return None
         # Only what the shown members say themselves: the rest of a gist would be unproven.
-        said = " … ".join(dict.fromkeys(proof.quote for proof in proven))
+        said = JOINED.join(dict.fromkeys(proof.quote for proof in proven))
         return Item(
             ref=f"episode:{episode['id']}",
             plane="episode",
@@ -263,25 +289,3 @@ def _moment_text(moment: Mapping[str, Any] | None) -> str | None:
 def _version(ref: str) -> tuple[str, int]:
     record, _, version = ref.removeprefix("record:").rpartition("@")
     return record, int(version)
-
-
-def _quoted_members(gist: str, rows: Sequence[ObservationRow]) -> list[tuple[ObservationRow, str]]:
-    """Return the members that a gist quotes, each with its first words that stand in it."""
-    found = []
-    for row in rows:
-        quote = next((part for part in _parts(row.text) if _stands_in(part, gist)), None)
-        if quote is not None:
-            found.append((row, quote))
-        if len(found) == _EPISODE_PROOFS:
-            break
-    return found
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip()[:_PART_CHARACTERS] for part in _SENTENCE_END.split(text) if part.strip()]
-
-
-def _stands_in(part: str, gist: str) -> bool:
-    """Compare without regard to white space; a gist cuts long sentences."""
-    folded = " ".join(part.split())
-    return folded in gist or (len(folded) > _CUT_CHARACTERS and folded[:_CUT_CHARACTERS] in gist)

@@ -219,7 +219,8 @@ class Recall:
         """Give each item its coverage and similarity; what has neither is left out."""
         for item in items:
             self.gauge.measure(item)
-            item.similarity = self.found.similarities.get(item.ref)
+            # A vector is that of the whole text.
+            item.similarity = self.found.similarities.get(item.ref) if item.whole else None
         return [item for item in items if item.coverage > 0 or item.similarity is not None]
 
     def _look_around(self, candidates: Candidates) -> None:
@@ -275,9 +276,10 @@ class Recall:
             return item
         short = gist([item.text], most=FADED_CHARACTERS)
         time = item.time[:7] if item.time and detail == "label" else item.time
-        if item.plane != "observation" or short not in item.text:
+        proof = next((one for one in item.proofs if short in one.quote), None)
+        if item.plane != "observation" or proof is None:
             return replace(item, text=short, time=time)
-        return replace(item, text=short, time=time, proofs=[item.proofs[0]._replace(quote=short)])
+        return replace(item, text=short, time=time, proofs=[proof._replace(quote=short)])
 
 
 def _by_score(item: "Item") -> tuple[float, str]:

@@ -9,6 +9,7 @@ from muniment.pipeline.recall.excerpt import excerpt
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.recall.pack import PackBuilder
 from muniment.pipeline.recall.tokens import Counter, estimate
+from muniment.store.text.holding import Yardstick, lines_of
 
 if TYPE_CHECKING:
     from muniment.pipeline.recall.query import Query
@@ -186,8 +187,19 @@ class Selection:
         limit = max(limit, _LEAST_EXCERPT)
         if item.plane != "observation" or self._count(item.text) <= limit:
             return item
-        text = excerpt(item.text, limit, self._query, self._weights, self._count)
-        return replace(item, text=text, proofs=[item.proofs[0]._replace(quote=text)])
+        cut = [
+            proof._replace(
+                quote=excerpt(proof.quote, limit, self._query, self._weights, self._count)
+            )
+            for proof in item.proofs
+        ]
+        # Of one that answers in parts, the best of them is shown.
+        best = max(cut, key=lambda proof: self._share(proof.quote)) if len(cut) > 1 else cut[0]
+        return replace(item, text=best.quote, proofs=[best])
+
+    def _share(self, text: str) -> float:
+        """Return how much of the question's weight a text holds."""
+        return Yardstick(self._query.analysis, self._weights).covered(lines_of(text)).share
 
     def _reserve(self, standing: Sequence[Item]) -> int:
         """Return the room that standing records will take, at most their share."""

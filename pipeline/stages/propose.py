@@ -21,6 +21,7 @@ from muniment.pipeline.proposers.base import (
 from muniment.pipeline.proposers.found import FoundProposer
 from muniment.pipeline.stages.admission import Admission
 from muniment.pipeline.stages.run import Run
+from muniment.pipeline.statements import STATED
 from muniment.store.ledger import Ledger
 from muniment.store.records import Candidate, Evidence, Moment
 from muniment.store.rows import ObservationRow
@@ -116,7 +117,7 @@ def _read_on(run: Run, proposer: Proposer, memory: "Proposals") -> None:
     mark = attempts.mark(STAGE, fingerprint)
     while not run.out_of_time and (rows := run.ledger.evidence.after(mark, BATCH)):
         mark = rows[-1].seq
-        passages = {row.id: passage_of(row) for row in rows}
+        passages = {row.id: found for row in rows if not (found := passage_of(row)).decided}
         with run.ledger.unit():
             memory.take(proposer.propose(passages.values()), passages)
             attempts.set_mark(STAGE, mark, fingerprint)
@@ -137,6 +138,7 @@ def passage_of(row: ObservationRow) -> Passage:
         asset=row.asset,
         confidence=row.confidence,
         attributes=row.attributes,
+        decided=row.producer == STATED,
     )
 
 

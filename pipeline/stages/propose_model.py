@@ -1,12 +1,12 @@
 """Propose by a model where one is configured: batches, failures that stay pending, audit rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muniment.pipeline.entities.identity import Identities
 from muniment.pipeline.entities.reading import take_named
-from muniment.pipeline.proposers.base import Passage
+from muniment.pipeline.proposers.base import CandidateDraft, Passage
 from muniment.pipeline.proposers.model import (
     Answered,
     ModelProposer,
@@ -85,7 +85,8 @@ class ModelReading:
         with ledger.unit():
             self._keep_calls()
             passages = {passage.observation: passage for passage in batch}
-            self._proposals.take(answer.drafts, passages)
+            drafts = [one for one in answer.drafts if not _is_decided(one, passages)]
+            self._proposals.take(drafts, passages)
             take_named(self._identities, answer.named, passages)
             ledger.audit.add_attempt(
                 fingerprint, *span, candidates=self._proposals.candidates - before, code=code,
@@ -100,3 +101,8 @@ class ModelReading:
         for call in self._calls:
             self._run.ledger.audit.add_call(**asdict(call))
         self._calls.clear()
+
+
+def _is_decided(draft: CandidateDraft, passages: Mapping[str, Passage]) -> bool:
+    """Tell whether a claim was decided when its words were said; a name in them is no claim."""
+    return passages[draft.evidence.observation].decided

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from muniment.store.database import rows
-from muniment.store.forgetting import anchors
+from muniment.store.forgetting import anchors, streams
 from muniment.store.forgetting.personas import texts
 from muniment.store.forgetting.plan import Plan, going, numbers, references
 from muniment.store.forgetting.reduce import Reduced, Renamed, reduce
@@ -57,6 +57,7 @@ def erase(
             known[renamed.old] = renamed.new
             journal.note_renamed(renamed)
     renaming = anchors.touched(ledger)
+    streams.key(ledger)
     _delete(ledger)
     for renamed in anchors.rename(ledger, renaming):
         known[renamed.old] = renamed.new

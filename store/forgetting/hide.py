@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from muniment.store.database import rows
+from muniment.store.forgetting.fragments import fragments_among
 from muniment.store.forgetting.plan import inside_of
 from muniment.store.forgetting.selection import Selection
 from muniment.store.ledger import Ledger
@@ -20,8 +21,17 @@ _ACTION = "forget"
 _REASON = "forgotten"
 _COLUMNS = {
     "asset": "assets", "observation": "observations", "candidate": "candidates",
-    "record": "records",
+    "record": "records", "event": "fragments",
 }  # fmt: skip
+
+
+def _members(kind: str) -> str:
+    """Return the table of what is hidden of a kind; of events, only fragments are no asset."""
+    return "tombstone_fragment" if kind == "event" else "tombstone_member"
+
+
+def _lifts(kind: str) -> str:
+    return "tombstone_fragment_lift" if kind == "event" else "tombstone_lift"
 
 
 @dataclass(slots=True)
@@ -62,7 +72,7 @@ def hide(ledger: Ledger, selection: Selection, *, actor: str) -> Change:
     number, change.tombstone = ledger.tombstones.add("soft", change.counts, actor)
     for kind, numbers in found.items():
         database.executemany(
-            f"INSERT INTO tombstone_member (tombstone, {kind}) VALUES (?, ?)",
+            f"INSERT INTO {_members(kind)} (tombstone, {kind}) VALUES (?, ?)",
             [(number, one) for one in sorted(numbers)],
         )
     change.touched = _observations(database, found)
@@ -80,9 +90,9 @@ def lift(
         tombstone=tombstone,
         counts={_COLUMNS[kind]: len(pairs) for kind, pairs in found.items()},
     )
-    for pairs in found.values():
+    for kind, pairs in found.items():
         database.executemany(
-            "INSERT INTO tombstone_lift (member, actor, at) VALUES (?, ?, ?) "
+            f"INSERT INTO {_lifts(kind)} (member, actor, at) VALUES (?, ?, ?) "
             "ON CONFLICT (member) DO NOTHING",
             [(member, actor, now()) for member, _ in pairs],
         )
@@ -105,14 +115,21 @@ def _new(database: apsw.Connection, selection: Selection) -> dict[str, set[int]]
         (_json(assets),),
     )
     records = selection.records & _numbers(
-        database, "SELECT record FROM record_now WHERE status <> 'invalidated'"
+        database,
+        # What was corrected has a version that was taken back, and keeps it when it is forgotten.
+        "SELECT record FROM record_now WHERE status = 'revoked' EXCEPT "
+        "SELECT m.record FROM tombstone_member m WHERE m.record IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM tombstone_lift l WHERE l.member = m.seq) UNION "
+        "SELECT record FROM record_now WHERE status NOT IN ('invalidated', 'revoked')",
     )
     candidates = selection.candidates & _numbers(
         database, "SELECT seq FROM candidate_now WHERE status = 'pending'"
     )
+    fragments = fragments_among(database, selection.events, assets, selection.observations)
     return {
         "asset": assets - hidden, "observation": observations, "candidate": candidates,
         "record": records,
+        "event": fragments - _numbers(database, "SELECT event FROM hidden_fragment"),
     }  # fmt: skip
 
 
@@ -125,19 +142,21 @@ def _hidden(
         where = "m.{kind} IN (SELECT value FROM json_each(?))"
         assets = inside_of(database, selection.assets)
         inside = _observations(database, {"asset": assets, "observation": set()})
+        fragments = fragments_among(database, selection.events, assets, selection.observations)
         values = {
             "asset": (_json(assets),),
             "observation": (_json(selection.observations | inside),),
             "candidate": (_json(selection.candidates),),
             "record": (_json(selection.records),),
+            "event": (_json(fragments),),
         }
     return {
         kind: [
             (int(member), int(number))
             for member, number in database.execute(
-                f"SELECT m.seq, m.{kind} FROM tombstone_member m JOIN tombstone t "
+                f"SELECT m.seq, m.{kind} FROM {_members(kind)} m JOIN tombstone t "
                 f"ON t.seq = m.tombstone WHERE m.{kind} IS NOT NULL AND {where} AND NOT EXISTS "
-                "(SELECT 1 FROM tombstone_lift l WHERE l.member = m.seq)".format(kind=kind),
+                f"(SELECT 1 FROM {_lifts(kind)} l WHERE l.member = m.seq)".format(kind=kind),
                 values[kind],
             )
         ]

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from muniment.store.database import number, rows
+from muniment.store.forgetting.fragments import replaced_by
+from muniment.store.forgetting.reports import carrying
 from muniment.store.forgetting.selection import Selection
 
 # A file made smaller is read by no reader; what was read of it before stays.
@@ -92,6 +94,9 @@ def plan(database: apsw.Connection, selection: Selection, *, keep_containers: bo
             _follow(database, reference)
         for statement in _rules(keep_containers=keep_containers):
             database.execute(statement)
+    database.executemany(
+        "INSERT INTO temp.going VALUES ('checkpoint', ?)", [(one,) for one in carrying(database)]
+    )
     return _counted(database, len(selection.personas))
 
 
@@ -221,7 +226,10 @@ UNION SELECT m.episode FROM episode_member m JOIN observation o ON o.seq = m.obs
 """
 _COVERING = f"""
 SELECT c.seq FROM checkpoint c JOIN event e ON e.session = c.session
-WHERE e.seq IN {going("event")} AND e.seq <= coalesce(c.last_event, e.seq) AND e.at <= c.at
+WHERE (e.seq IN {going("event")} OR e.asset IN (SELECT o.asset FROM record_version v
+  JOIN record_evidence r ON r.version = v.seq JOIN observation o ON o.seq = r.observation
+  WHERE v.record IN {going("record")}))
+AND e.seq <= coalesce(c.last_event, e.seq) AND e.at <= c.at
 """
 _REPORTING = f"""
 SELECT c.seq FROM checkpoint c WHERE EXISTS (SELECT 1 FROM json_tree(c.state) j, observation o
@@ -229,6 +237,8 @@ SELECT c.seq FROM checkpoint c WHERE EXISTS (SELECT 1 FROM json_tree(c.state) j,
   AND (instr(j.atom, o.text) OR (length(j.atom) >= {_LEAST_QUOTED} AND instr(o.text, j.atom))))
 """
 
+# What an utterance replaced says the same before it was finished.
+_REPLACED = replaced_by(f"SELECT * FROM {_PARTS} UNION SELECT seq FROM temp.reduced")
 # A sidecar says things of its picture and of nothing else.
 _ABOUT = f"SELECT other FROM link WHERE relation = 'sidecar' AND asset IN {_PARTS}"
 
@@ -246,6 +256,15 @@ SELECT n.entity FROM entity_name n WHERE n.seq IN {going("entity_name")}
 AND NOT EXISTS (SELECT 1 FROM entity_name x WHERE x.entity = n.entity
   AND x.seq NOT IN {going("entity_name")})
 """
+# Files that nothing was read of have no words that a report could be compared with.
+_UNREAD = f"""
+WITH RECURSIVE told(asset) AS (
+  SELECT o.asset FROM observation o WHERE o.seq IN {going("observation")} AND o.kind <> 'metadata'
+  UNION SELECT d.parent FROM told t JOIN derivation d ON d.asset = t.asset)
+SELECT count(*) FROM asset a WHERE a.seq IN {_PARTS} AND NOT a.derived
+AND a.seq NOT IN (SELECT asset FROM told)
+AND NOT EXISTS (SELECT 1 FROM link l WHERE l.other = a.seq AND l.relation = 'sidecar')
+"""
 
 _FOLLOWING: dict[str, tuple[str, ...]] = {
     "asset": (_DERIVED, _MADE, _EMPTY, _STATED, _ABOUT, _RENAMED),
@@ -253,6 +272,7 @@ _FOLLOWING: dict[str, tuple[str, ...]] = {
     "candidate": (_QUOTING, _BEHIND),
     "record": (_CLAIMED, _LINEAGE),
     "episode": (_TELLING,),
+    "event": (_REPLACED,),
     "checkpoint": (_COVERING, _REPORTING),
     "entity": (_NAMELESS,),
 }
@@ -268,7 +288,8 @@ def _counted(database: apsw.Connection, personas: int) -> Plan:
     found = database.execute("SELECT tbl, count(*) FROM temp.going GROUP BY tbl ORDER BY tbl")
     touched = f"(seq IN {_PARTS} OR seq IN (SELECT seq FROM temp.reduced))"
     return Plan(
-        counts={**dict(found), **({"persona": personas} if personas else {})},
+        counts={**dict(found), **{name: count for name, count in (
+            ("persona", personas), ("unread", number(database, _UNREAD))) if count}},
         reduced=number(database, "SELECT count(*) FROM temp.reduced"),
         files=number(database, "SELECT count(*) FROM asset WHERE storage = 'file' "
                      f"AND {touched}"),

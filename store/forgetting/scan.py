@@ -4,6 +4,7 @@ Samples live in memory only. What is found and also stands in something that sta
 it is not "of" what went.
 """
 
+import json
 import mmap
 import os
 import re
@@ -16,6 +17,7 @@ import apsw
 
 from muniment.store.database import rows
 from muniment.store.errors import DamageError
+from muniment.store.forgetting import streams
 from muniment.store.forgetting.plan import going
 from muniment.store.ledger import Ledger
 
@@ -32,8 +34,10 @@ _NOT_DRAFTED_ANEW = f"""
 AND NOT EXISTS (SELECT 1 FROM observation o WHERE o.id = episode.anchor
   AND o.seq NOT IN {going("observation")} AND o.asset NOT IN (SELECT seq FROM temp.reduced))
 """
+_UNFINISHED = "json_extract(fragment, '$.text')"  # of an event that is a voice fragment
 _WORDS = {
     "observation": "text", "record_version": "text", "candidate": "text", "entity_name": "name",
+    "event": _UNFINISHED,
 }  # fmt: skip
 
 
@@ -91,6 +95,7 @@ def samples(ledger: Ledger) -> Samples:
     found.passages = _passages(database)
     found.names = _names(database)
     found.pieces = _pieces(ledger)
+    _add_streams(ledger, found)
     return found
 
 
@@ -163,7 +168,9 @@ def _said_elsewhere(database: apsw.Connection, part: str) -> bool:
     row = database.execute(
         f"SELECT 1 FROM observation WHERE instr(text, ?1) AND seq NOT IN {going('observation')} "
         f"UNION ALL SELECT 1 FROM entity_name WHERE instr(name, ?1) "
-        f"AND seq NOT IN {going('entity_name')} LIMIT 1",
+        f"AND seq NOT IN {going('entity_name')} "
+        f"UNION ALL SELECT 1 FROM event WHERE instr({_UNFINISHED}, ?1) "
+        f"AND seq NOT IN {going('event')} LIMIT 1",
         (part,),
     ).fetchone()
     return row is not None
@@ -182,6 +189,19 @@ def _names(database: apsw.Connection) -> list[bytes]:
     }
     told = (name for name in names - kept if len(name) >= _LEAST_NAME and b":" not in name)
     return sorted(told)[:_MOST_PASSAGES]
+
+
+def _add_streams(ledger: Ledger, found: Samples) -> None:
+    """Add the paths of transcripts and the digests of their bytes, where no other row has them."""
+    gone = streams.touched(ledger)
+    kept = {row[0] for row in ledger.database.execute(
+        "SELECT stream FROM host_cursor WHERE seq NOT IN (SELECT value FROM json_each(?))",
+        (json.dumps([one.seq for one in gone]),),
+    )}  # fmt: skip
+    paths = {one.path for one in gone if "/" in one.path} - kept
+    found.names += sorted(path.encode("utf-8", "surrogatepass") for path in paths)
+    digests = {one.digest.encode() for one in gone if one.digest}
+    found.pieces += sorted(digests)[:_MOST_PASSAGES]
 
 
 def _pieces(ledger: Ledger) -> list[bytes]:
@@ -221,6 +241,7 @@ def _stays(ledger: Ledger, hit: bytes, *, before: bool = False) -> bool:
             else (
                 ("SELECT 1 FROM observation WHERE instr(text, ?)", text),
                 ("SELECT 1 FROM sighting WHERE instr(path, ?)", hit),
+                (f"SELECT 1 FROM event WHERE instr({_UNFINISHED}, ?)", text),
             )
         ),
     )

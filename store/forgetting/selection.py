@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import apsw
 
+from muniment.store.forgetting import fragments
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -106,11 +108,13 @@ class Selector:
     def matching(self, wanted: Wanted) -> None:
         """Narrow what was found to what meets the conditions; nothing found means all there is."""
         observations, assets = self._said(wanted), self._captured(wanted)
+        events = fragments.meeting(self._database, wanted)
         if self.found:
             inside = self.found.observations | self._of_assets(self.found.assets)
             observations &= inside
             assets &= self.found.assets
-        self.found = Selection(assets=assets, observations=observations)
+            events &= self.found.events
+        self.found = Selection(assets=assets, observations=observations, events=events)
 
     def whole(self) -> None:
         """Take an asset as a whole when everything that was read from it is selected.
@@ -121,19 +125,21 @@ class Selector:
             "SELECT DISTINCT asset FROM observation WHERE seq IN (SELECT value FROM json_each(?))",
             (_json(self.found.observations),),
         )
-        for asset in touched:
-            left = self._numbers(
-                "SELECT o.seq FROM observation_newest o WHERE o.asset = ? AND o.kind <> 'metadata' "
-                "AND o.seq NOT IN (SELECT value FROM json_each(?))",
-                (asset, _json(self.found.observations)),
-            )
+        left = self._numbers(
+            "SELECT DISTINCT o.asset FROM observation_newest o WHERE o.kind <> 'metadata' "
+            "AND o.asset IN (SELECT value FROM json_each(?1)) "
+            "AND o.seq NOT IN (SELECT value FROM json_each(?2))",
+            (_json(touched), _json(self.found.observations)),
+        )
+        size = -1
+        while size != (size := len(self.found.assets)):
             inside = self._numbers(
-                "SELECT d.asset FROM derivation d WHERE d.parent = ? AND d.observe "
-                "AND d.asset NOT IN (SELECT value FROM json_each(?))",
-                (asset, _json(self.found.assets)),
+                "SELECT DISTINCT d.parent FROM derivation d WHERE d.observe "
+                "AND d.parent IN (SELECT value FROM json_each(?1)) "
+                "AND d.asset NOT IN (SELECT value FROM json_each(?2))",
+                (_json(touched), _json(self.found.assets)),
             )
-            if not left and not inside:
-                self.found.assets.add(asset)
+            self.found.assets |= touched - left - inside
 
     def _said(self, wanted: Wanted) -> set[int]:
         where, values = ["1"], []

@@ -151,9 +151,11 @@ class Tombstones:
         """Return the tombstones, newest first; ``lifted`` counts members that are back."""
         rows = self._database.execute(
             f"SELECT {', '.join('t.' + name for name in _NAMES)}, "
-            "(SELECT count(*) FROM tombstone_member m WHERE m.tombstone = t.seq), "
+            "(SELECT count(*) FROM tombstone_member m WHERE m.tombstone = t.seq) "
+            "+ (SELECT count(*) FROM tombstone_fragment m WHERE m.tombstone = t.seq), "
             "(SELECT count(*) FROM tombstone_member m JOIN tombstone_lift l ON l.member = m.seq "
-            "WHERE m.tombstone = t.seq), "
+            "WHERE m.tombstone = t.seq) + (SELECT count(*) FROM tombstone_fragment m "
+            "JOIN tombstone_fragment_lift l ON l.member = m.seq WHERE m.tombstone = t.seq), "
             "(SELECT count(*) FROM erasure e WHERE e.tombstone = t.seq) "
             "FROM tombstone t ORDER BY t.seq DESC"
         )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from muniment.store.ledger.asset_rows import ASSET_ROWS, asset_row
+from muniment.store.ledger.shown import RECORD
 from muniment.store.rows import AssetRow
 
 _LAST = "9999-99"
@@ -16,7 +17,7 @@ _MONTH = len("2026-03")
 _AFTER_ALL = "\U0010ffff"
 _LABELLED = {
     "record": "SELECT version_seq AS seq, id, text AS label FROM record_now r WHERE r.version = "
-              "(SELECT max(version) FROM record_version WHERE record = r.record)",
+              f"(SELECT max(version) FROM record_version WHERE record = r.record) AND {RECORD}",
     "candidate": "SELECT seq, id, text AS label FROM candidate_now WHERE status = 'pending'",
     "episode": "SELECT seq, id, title AS label FROM episode_now WHERE status = 'open'",
     "entity": "SELECT e.seq, e.id, (SELECT name FROM entity_name_now WHERE entity = e.seq "
@@ -100,7 +101,7 @@ class Browsing:
         rows = self._database.execute(
             "SELECT r.version_seq, r.id, r.version, r.kind, r.text, r.key, r.value, r.status, "
             "r.pinned, r.recorded_at FROM record_now r WHERE r.version_seq < ? AND r.version = "
-            "(SELECT max(version) FROM record_version WHERE record = r.record) "
+            f"(SELECT max(version) FROM record_version WHERE record = r.record) AND {RECORD} "
             "ORDER BY r.version_seq DESC LIMIT ?",
             (_before(before), limit),
         )

@@ -1,7 +1,7 @@
 """Checkpoints of tasks, and the cursors of hosts: what a host reported, never overwritten."""
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -11,21 +11,45 @@ from muniment.store.times import now
 _STANDING = """
 WITH own AS (SELECT session, last_event, at FROM checkpoint WHERE seq = ?1),
 covered AS (
-  SELECT e.asset FROM event e, own WHERE e.session = own.session AND e.asset IS NOT NULL
+  SELECT e.seq, e.asset FROM event e, own WHERE e.session = own.session
   AND e.seq <= coalesce(own.last_event, e.seq) AND e.at <= own.at),
 undone AS (
   SELECT x.record, x.version FROM revision x, own
-  WHERE x.at > own.at AND x.status IN ('revoked', 'invalidated'))
+  WHERE x.at > own.at AND x.status IN ('revoked', 'invalidated')
+  AND x.seq = (SELECT max(seq) FROM revision WHERE record = x.record AND version = x.version)),
+later AS (SELECT t.seq, t.mode, t.counts FROM tombstone t, own WHERE t.at > own.at),
+hidden AS (
+  SELECT m.asset, m.observation FROM tombstone_member m
+  WHERE m.tombstone IN (SELECT seq FROM later)
+  AND NOT EXISTS (SELECT 1 FROM tombstone_lift l WHERE l.member = m.seq)),
+unsaid AS (SELECT h.event FROM hidden_fragment h WHERE h.tombstone IN (SELECT seq FROM later)),
+wrong AS (SELECT m.observation FROM misread m, own WHERE m.at > own.at)
 SELECT
-  (SELECT count(*) FROM covered c
-   WHERE NOT EXISTS (SELECT 1 FROM observation_live o WHERE o.asset = c.asset)),
-  (SELECT count(*) FROM undone u
+  EXISTS (SELECT 1 FROM later WHERE json_extract(counts, '$.unread'))
+  OR EXISTS (SELECT 1 FROM later) AND EXISTS (SELECT 1 FROM covered c
+   WHERE EXISTS (SELECT 1 FROM hidden h WHERE h.asset = c.asset)
+   OR EXISTS (SELECT 1 FROM observation o JOIN hidden h ON h.observation = o.seq
+    WHERE o.asset = c.asset))
+  OR EXISTS (SELECT 1 FROM unsaid WHERE event IN (SELECT seq FROM covered))
+  OR EXISTS (SELECT 1 FROM wrong w JOIN observation o ON o.seq = w.observation
+   WHERE o.asset IN (SELECT asset FROM covered))
+  OR EXISTS (SELECT 1 FROM undone u
    JOIN record_version v ON v.record = u.record AND v.version = u.version
    JOIN record_evidence e ON e.version = v.seq
    JOIN observation o ON o.seq = e.observation
    WHERE o.asset IN (SELECT asset FROM covered)),
-  (SELECT count(*) FROM undone)
+  EXISTS (SELECT 1 FROM undone) OR EXISTS (SELECT 1 FROM hidden) OR EXISTS (SELECT 1 FROM unsaid)
+  OR EXISTS (SELECT 1 FROM wrong)
+  OR EXISTS (SELECT 1 FROM later WHERE mode = 'hard' AND json_extract(counts, '$.carried') IS NULL)
 """
+
+
+class Cursor(NamedTuple):
+    """How far a host's stream was taken in; ``previous`` is the text that it replaced."""
+
+    number: int
+    text: str
+    previous: str | None
 
 
 class Checkpoints:
@@ -37,7 +61,7 @@ class Checkpoints:
     def save(
         self, session: int, state: dict[str, Any], last_event: int | None, agent: str | None
     ) -> tuple[str, bool]:
-        """Append a checkpoint; return its id and whether it differs from the newest one."""
+        """Append a checkpoint; return its id and whether the newest one says less by now."""
         text = canonical_text(state)
         known = self._known("session = ?", session, (text, last_event))
         if known is not None:
@@ -52,16 +76,19 @@ class Checkpoints:
         return identity, True
 
     def standing(self, session: str, state: dict[str, Any], last_event: int | None) -> str | None:
-        """Return the id of a session's newest checkpoint if it says just this."""
+        """Return the id of a session's newest checkpoint if it says just this and holds."""
         which = "session = (SELECT seq FROM session WHERE id = ?)"
         return self._known(which, session, (canonical_text(state), last_event))
 
     def _known(self, which: str, session: int | str, said: tuple[str, int | None]) -> str | None:
         newest = self._database.execute(
-            f"SELECT id, state, last_event FROM checkpoint WHERE {which} ORDER BY seq DESC LIMIT 1",
+            "SELECT seq, id, state, last_event FROM checkpoint "
+            f"WHERE {which} ORDER BY seq DESC LIMIT 1",
             (session,),
         ).fetchone()
-        return str(newest[0]) if newest is not None and tuple(newest[1:]) == said else None
+        if newest is None or tuple(newest[2:]) != said or self._standing(newest[0]) != "current":
+            return None
+        return str(newest[1])
 
     def newest(self, session: str) -> dict[str, Any] | None:
         """Return the newest checkpoint of a session with whether it still holds."""
@@ -83,20 +110,20 @@ class Checkpoints:
         """Tell ``current``, ``stale`` (something else changed since) or ``invalidated``.
 
         It rests on the events of its session up to the last one that it covers: when one of them
-        is gone, or a record that rests on one was corrected or taken back, it is invalidated.
+        went since it was saved, or a record that rests on one was corrected or taken back, it is
+        invalidated. So it is when something was erased that had no words to compare it with.
         """
-        row = self._database.execute(_STANDING, (checkpoint,)).fetchone()
-        gone, own, others = row or (0, 0, 0)
-        return "invalidated" if gone or own else "stale" if others else "current"
+        ((own, others),) = self._database.execute(_STANDING, (checkpoint,))
+        return "invalidated" if own else "stale" if others else "current"
 
-    def cursor(self, host: str, stream: str) -> tuple[int, str] | None:
-        """Return (number, cursor) of how far a host's stream was taken in."""
+    def cursor(self, host: str, stream: str) -> Cursor | None:
+        """Return how far a host's stream was taken in."""
         row = self._database.execute(
-            "SELECT seq, cursor FROM host_cursor WHERE host = ? AND stream = ? "
-            "ORDER BY seq DESC LIMIT 1",
+            "SELECT c.seq, c.cursor, p.cursor FROM host_cursor c LEFT JOIN host_cursor p "
+            "ON p.seq = c.previous WHERE c.host = ? AND c.stream = ? ORDER BY c.seq DESC LIMIT 1",
             (host, stream),
         ).fetchone()
-        return None if row is None else (int(row[0]), str(row[1]))
+        return None if row is None else Cursor(*row)
 
     def advance(
         self, host: str, stream: str, cursor: str, *, previous: int | None, events: int

@@ -1,5 +1,6 @@
 """What recall asks of the ledger beyond its planes: states of records, and what was known when."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,6 +31,14 @@ class Lookup:
         """Return every version of a record with its state."""
         return list(self._memory.records("r.id = ? ORDER BY r.version", (record,)))
 
+    def resting_on(self, observations: Iterable[str]) -> list[dict[str, Any]]:
+        """Return every version that rests on any of the named observations, with its state."""
+        where = (
+            "r.version_seq IN (SELECT e.version FROM record_evidence e JOIN observation o "
+            "ON o.seq = e.observation WHERE o.id IN (SELECT value FROM json_each(?)))"
+        )
+        return list(self._memory.records(where, (json.dumps(sorted(observations)),)))
+
     def standing(self, limit: int) -> list[dict[str, Any]]:
         """Return pinned records, preferences and instructions that are active, weightiest first."""
         return list(
@@ -39,6 +48,16 @@ class Lookup:
                 (limit,),
             )
         )
+
+    def is_approved(self, version_seq: int) -> bool:
+        """Tell whether the user has approved a claim that a version was made of or rests on."""
+        found = self._database.execute(
+            "SELECT 1 FROM candidate_now c WHERE c.status = 'active' AND c.actor = 'user' "
+            "AND c.seq IN (SELECT candidate FROM record_version WHERE seq = ?1 "
+            "UNION SELECT candidate FROM record_support WHERE version = ?1)",
+            (version_seq,),
+        )
+        return found.fetchone() is not None
 
     def known(self, observations: Iterable[str], at: str) -> set[str]:
         """Return those of the named observations that were recorded by an instant."""

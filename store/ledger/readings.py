@@ -9,6 +9,16 @@ import apsw
 from muniment.store.ids import storable
 from muniment.store.times import now
 
+# The words of a version that a correction followed, where no claim rests on them that stands.
+_CORRECTED = """
+record_evidence e ON e.observation = o.seq
+JOIN record_now r ON r.version_seq = e.version JOIN revision x ON x.seq = r.revision_seq
+WHERE r.status = 'revoked' AND x.action = 'correct' AND NOT EXISTS (
+  SELECT 1 FROM record_evidence f JOIN record_now s ON s.version_seq = f.version
+  WHERE f.observation = e.observation AND f.start < e."end" AND f."end" > e.start
+  AND s.status NOT IN ('revoked', 'invalidated'))
+"""
+
 
 class Readings:
     """The marks of a ledger on what was misread: each appended, the newest in force."""
@@ -56,11 +66,26 @@ class Readings:
         ).fetchone()
         return 0 if row is None else int(row[0])
 
-    def amended(self, observations: Iterable[str]) -> set[str]:
-        """Return those of the observations that say nothing but what a correction took back."""
+    def corrected(self, observations: Iterable[str]) -> dict[str, list[tuple[int, int]]]:
+        """Return the places that a correction took back, by the observations that hold them."""
         rows = self._database.execute(
-            "SELECT o.id FROM observation o WHERE o.id IN (SELECT value FROM json_each(?)) "
-            "AND o.seq IN (SELECT observation FROM observation_amended)",
+            f'SELECT o.id, e.start, e."end" FROM observation o JOIN {_CORRECTED} '
+            "AND o.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(observations)),),
         )
-        return {str(row[0]) for row in rows}
+        found: dict[str, list[tuple[int, int]]] = {}
+        for observation, start, end in rows:
+            found.setdefault(str(observation), []).append((int(start), int(end)))
+        return found
+
+    def corrected_in(self, events: Iterable[int]) -> dict[int, list[str]]:
+        """Return the words that a correction took back, by the numbers of the events."""
+        rows = self._database.execute(
+            f"SELECT v.seq, e.quote FROM event v JOIN observation o ON o.asset = v.asset "
+            f"JOIN {_CORRECTED} AND v.seq IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(events)),),
+        )
+        found: dict[int, list[str]] = {}
+        for event, quote in rows:
+            found.setdefault(int(event), []).append(str(quote))
+        return found

@@ -11,6 +11,7 @@ from muniment.store.ids import storable, storable_or_none
 from muniment.store.times import now
 
 WORKING_FRAGMENTS = 5
+LEFT_OPEN = "left_open"  # why a session was closed: its host went on to another one
 
 _SPOKEN = """
 SELECT e.seq, e.id, o.id, o.role, group_concat(o.text, '' ORDER BY o.seq), o.author, o.instant,
@@ -149,21 +150,30 @@ class Sessions:
         ).fetchall()
         return [_message(row) for row in reversed(rows)]
 
-    def first_said(self, session: int) -> str | None:
+    def first_said(self, session: int) -> dict[str, Any] | None:
         """Return the first live message of the user."""
         row = self._database.execute(
             f"{_SPOKEN} AND o.role = 'user' GROUP BY e.seq ORDER BY e.seq LIMIT 1",
             {"session": session},
         ).fetchone()
-        return None if row is None else str(row[4])
+        return None if row is None else _message(row)
+
+    def hides(self, event: int) -> bool:
+        """Tell whether a soft forget hides an unfinished voice fragment."""
+        statement = "SELECT 1 FROM hidden_fragment WHERE event = ?"
+        return bool(count(self._database, statement, (event,)))
 
     def fragments(self, session: int) -> list[dict[str, Any]]:
-        """Return an open session's latest unfinished voice fragments since the last final one."""
+        """Return the latest shown voice fragments that no final one has replaced.
+
+        A session that its host ended has none; one that was closed for it keeps them.
+        """
         rows = self._database.execute(
             "SELECT id, fragment, coalesce(occurred, at) FROM event WHERE session = ?1 AND "
             "fragment IS NOT NULL AND seq > coalesce((SELECT max(seq) FROM event WHERE "
-            "session = ?1 AND spoken AND asset IS NOT NULL), 0) AND EXISTS (SELECT 1 FROM "
-            "session_now WHERE seq = ?1 AND status = 'open') ORDER BY seq DESC LIMIT ?2",
+            "session = ?1 AND spoken AND asset IS NOT NULL), 0) AND seq NOT IN (SELECT event "
+            "FROM hidden_fragment) AND EXISTS (SELECT 1 FROM session_now WHERE seq = ?1 "
+            f"AND (status = 'open' OR reason = '{LEFT_OPEN}')) ORDER BY seq DESC LIMIT ?2",
             (session, WORKING_FRAGMENTS),
         ).fetchall()
         return [

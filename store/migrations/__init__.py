@@ -15,6 +15,7 @@ from muniment.store.migrations import (
     m005_links,
     m006_entities,
     m007_reviews,
+    m008_fragments,
     u001_personas,
 )
 
@@ -28,6 +29,7 @@ STEPS: Steps = (
     m005_links.apply,
     m006_entities.apply,
     m007_reviews.apply,
+    m008_fragments.apply,
 )
 SCHEMA_VERSION = len(STEPS)
 USER_STEPS: Steps = (u001_personas.apply,)

@@ -282,12 +282,16 @@ def test_what_is_hidden_can_still_be_erased(run: Run, inputs: Path, tmp_path: Pa
 def test_a_record_can_be_hidden_by_itself_and_asked_back(run: Run) -> None:
     (record,) = run("remember", "Remember that my allergy is peanuts.").json["records"]
 
-    assert run("forget", record).json["records"] == 1
+    planned = run("forget", "-n", record).json
+    done = run("forget", record).json
+    assert (done["records"], done["assets"]) == (planned["records"], planned["assets"]) == (1, 1)
     assert run("list", "records").json["count"] == 0
-    assert "peanuts" in run("list", "observations").out
+    assert "peanuts" not in recalled(run, "what is my allergy?")
+    assert run("forget", record).json["status"] == "unchanged"
 
     assert run("unforget", record).json["records"] == 1
     assert run("list", "records").json["count"] == 1
+    assert "peanuts" in run("list", "observations").out
     assert run("unforget", record).json["status"] == "unchanged"
 
 

@@ -1,5 +1,6 @@
 """Host batches: events first, the cursor by compare and set, replays harmless (CONTRACT 7)."""
 
+import hashlib
 import json
 import threading
 from pathlib import Path
@@ -49,6 +50,43 @@ def test_another_writer_is_told_and_nothing_of_its_batch_is_taken(agent: Agent) 
     assert said["error"]["code"] == "cursor_conflict"
     assert agent.answer("show", "event:e3").code == 4
     assert agent.run("host-ingest", "bot", "--show", "--stream", "st")["cursor"] == "20"
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run"]])
+def test_another_writer_that_reached_the_same_cursor_is_told(
+    agent: Agent, options: list[str]
+) -> None:
+    batch(agent, "10", None, event(1, "One."))
+    batch(agent, "20", "10", event(2, "Two."))
+
+    def again(expect: str, *events: dict[str, Any]) -> Any:
+        return agent.answer(
+            "host-ingest", "bot", "-", "--stream", "st", "--cursor", "20", "--expect", expect,
+            *options, stdin=lines(*events),
+        )  # fmt: skip
+
+    others = [event(2, "Two."), event("b2", "Another writer's words.")]
+    for said in (again("10", *others), again("20", *others), again("99", event(2, "Two."))):
+        assert (said.code, said.json["error"]["code"]) == (12, "cursor_conflict")
+    assert agent.answer("show", "event:eb2").code == 4
+
+    own = again("10", event(2, "Two."))
+    assert (own.json["status"], own.json["appended"], own.json["known"]) == ("replayed", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"), [([], {"known": 1}), (["--hard", "--yes"], {"forgotten": 1})]
+)
+def test_what_was_forgotten_makes_no_other_writer_of_a_replay(
+    agent: Agent, options: list[str], counts: dict[str, int]
+) -> None:
+    batch(agent, "10", None, event(1, "One."))
+    agent.run("forget", "event:e1", *options)
+
+    said = batch(agent, "10", None, event(1, "One."))
+
+    assert said["status"] == "replayed"
+    assert {name: said[name] for name in counts} == counts
 
 
 def test_of_many_writers_at_once_one_wins(agent: Agent, tmp_path: Path) -> None:
@@ -110,6 +148,34 @@ def test_turns_that_the_host_dropped_are_digested(agent: Agent) -> None:
     assert "part 5" not in digest
 
 
+@pytest.mark.parametrize("options", [["--dry-run"], []])
+def test_turns_dropped_up_to_an_unknown_event_keep_the_batch_out(
+    agent: Agent, options: list[str]
+) -> None:
+    batch(agent, "1", None, event(1, "One."))
+
+    said = agent.run(
+        "host-ingest", "bot", "-", "--stream", "st", "--cursor", "2", "--expect", "1",
+        "--dropped-through", "nope", *options, stdin=lines(event(2, "Two.")), code=2,
+    )  # fmt: skip
+
+    assert said["error"]["code"] == "bad_event"
+    assert agent.run("session", "show", "s1")["messages"] == 1
+    assert agent.run("host-ingest", "bot", "--show", "--stream", "st")["cursor"] == "1"
+
+
+def test_turns_dropped_up_to_an_erased_event_do_not_stop_a_host(agent: Agent) -> None:
+    batch(agent, "1", None, event(1, "One."), event(2, "Two."))
+    agent.run("forget", "--hard", "event:e1", "--yes")
+
+    said = agent.run(
+        "host-ingest", "bot", "-", "--stream", "st", "--cursor", "1", "--dropped-through", "e1",
+        stdin=lines(event(1, "One."), event(2, "Two.")),
+    )  # fmt: skip
+
+    assert (said["status"], said["forgotten"], said["known"]) == ("replayed", 1, 1)
+
+
 def entry(n: int, text: str, **fields: Any) -> str:
     found = {"type": "user", "uuid": f"u{n}", "sessionId": "cc", "message": {"content": text}}
     return json.dumps({**found, **fields}) + "\n"
@@ -145,5 +211,51 @@ def test_a_sub_agents_orders_are_not_the_users_words(agent: Agent, tmp_path: Pat
 def test_a_transcript_that_is_not_there_is_told(agent: Agent, tmp_path: Path) -> None:
     said = agent.answer("host-ingest", "claude-code", tmp_path / "none.jsonl")
 
-    assert said.code == 3
+    assert said.code == 2
     assert said.json["error"]["code"] == "unreadable"
+    assert said.json["error"]["path"] == str(tmp_path / "none.jsonl")
+
+
+def test_no_path_and_no_plain_digest_of_a_forgotten_transcript_stays(
+    agent: Agent, tmp_path: Path
+) -> None:
+    file = tmp_path / "my zebrafinch diary.jsonl"
+    file.write_text(entry(1, "My PIN is tamarillo."))
+    agent.run("host-ingest", "claude-code", file)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert found_in(agent, "zebrafinch diary")
+    assert found_in(agent, digest)
+
+    done = agent.run("forget", "--hard", "--yes", "session:cc")
+
+    assert done["clean"]
+    assert not found_in(agent, "zebrafinch diary")
+    assert not found_in(agent, digest)
+    assert agent.run("host-ingest", "claude-code", file)["status"] == "replayed"
+    file.write_text(entry(1, "My PIN is tamarillo.") + entry(2, "Good morning."))
+    again = agent.run("host-ingest", "claude-code", file)
+    assert (again["status"], again["appended"], again["forgotten"]) == ("advanced", 1, 0)
+    file.write_text(entry(3, "Rewritten.") + entry(1, "My PIN is tamarillo."))
+    again = agent.run("host-ingest", "claude-code", file)
+    assert (again["appended"], again["forgotten"]) == (1, 1)
+    assert not found_in(agent, "zebrafinch diary")
+    assert not found_in(agent, "tamarillo")
+    shown = agent.run("host-ingest", "claude-code", "--show", "--stream", str(file))
+    assert "keyed" in json.loads(shown["cursor"])
+
+
+def test_the_cursor_of_another_host_stays_as_it_is(agent: Agent, tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_text(entry(1, "One."))
+    agent.run("host-ingest", "claude-code", file)
+    batch(agent, "10", None, event(1, "My PIN is tamarillo.", session="s2"))
+
+    assert agent.run("forget", "--hard", "--yes", "session:s2")["clean"]
+
+    assert found_in(agent, "kept.jsonl")
+    assert batch(agent, "20", "10", event(2, "Two."))["status"] == "advanced"
+
+
+def found_in(agent: Agent, text: str) -> bool:
+    files = [path for path in agent.root.rglob("*") if path.is_file()]
+    return any(text.encode() in path.read_bytes() for path in files)

@@ -104,22 +104,61 @@ def test_what_an_agent_proposes_with_a_turn_waits_for_approval(agent: Agent) -> 
     done = agent.run("turn", "complete", "-", stdin=complete())
     assert [one["status"] for one in done["proposals"]] == ["pending"]
 
-    wrong = agent.run("turn", "complete", "-", stdin=complete(quote="fly"), code=2)
-    assert wrong["error"]["code"] == "quote_mismatch"
-    bad = agent.run("turn", "complete", "-", stdin=complete(kind="spell"), code=2)
-    assert bad["error"]["code"] == "bad_proposal"
-    gone = agent.run("turn", "complete", "-", stdin=complete(ref="nothing"), code=4)
-    assert gone["error"]["code"] == "not_found"
+    for change, code in (
+        ({"quote": "fly"}, "quote_mismatch"), ({"kind": "spell"}, "bad_proposal"),
+        ({"ref": "nothing"}, "not_found"),
+    ):  # fmt: skip
+        told = agent.run("turn", "complete", "-", stdin=complete(**change), code=3)
+        assert [(one["code"], one["line"]) for one in told["proposals"]] == [(code, 2)]
+        assert told["proposals"][0]["message"]
+        assert told["known"] == 1
     waiting = agent.run("list", "candidates", "--status", "pending")["items"]
     assert [one["proposer"] for one in waiting if one["text"] == "Sails often."] == ["agent:agent"]
 
 
-def test_a_turn_of_a_session_that_is_new_has_no_context_yet(agent: Agent) -> None:
-    turn = agent.run("turn", "prepare", "what am I allergic to?", "--session", "fresh")
+@pytest.mark.parametrize("options", [["--dry-run"], []])
+def test_each_line_of_a_turn_has_its_own_outcome(agent: Agent, options: list[str]) -> None:
+    proposals = [
+        {"text": "Likes tea.", "quote": "like tea", "ref": "e21"},
+        {"text": "Likes coffee.", "quote": "like coffee", "ref": "e21"},
+        {"text": "Likes rum.", "quote": "rum", "ref": "nothing"},
+    ]
+    said = lines(
+        event(21, "I like tea."), event(22, "x", role="nobody"),
+        *({"proposal": one} for one in proposals),
+    )  # fmt: skip
 
-    assert turn["resume"] is None
-    assert turn["pack"]["coverage"] == "supported"
+    told = agent.run("turn", "complete", "-", *options, stdin=said, code=3)
+
+    assert [(one["event_id"], one["status"]) for one in told["events"]] == [("e21", "appended")]
+    assert [(one["line"], one["code"]) for one in told["failed"]] == [(2, "bad_event")]
+    made = [(one["line"], one["status"], one["code"]) for one in told["proposals"]]
+    kept = "planned" if options else "pending"
+    assert made == [
+        (3, kept, None), (4, "failed", "quote_mismatch"), (5, "failed", "not_found")
+    ]  # fmt: skip
+    assert told["proposals"][1]["hint"] == "copy the words exactly, without changes"
+    waiting = agent.run("list", "candidates", "--status", "pending")["items"]
+    assert ("Likes tea." in [one["text"] for one in waiting]) is not bool(options)
+
+
+def test_the_first_turn_of_a_session_has_persona_agreements_and_memories(agent: Agent) -> None:
+    agent.run("persona", "set", "You are Ada: brief and kind.")
+    proposal = {"text": "Ada keeps answers short.", "quote": "no peanuts", "ref": "e2"}
+    done = agent.run(
+        "turn", "complete", "-",
+        stdin=lines(event(8, "Fine."), {"proposal": {**proposal, "kind": "agreement"}}),
+    )  # fmt: skip
+    agent.run("candidates", "approve", done["proposals"][0]["ref"])
+
+    turn = agent.run("turn", "prepare", "good morning", "--session", "fresh")
+
+    assert components(turn["resume"]) == ["persona", "agreements", "memories"]
+    assert "You are Ada" in str(turn["resume"])
+    assert "allergic to peanuts" in str(turn["resume"])
+    assert (turn["resume"]["session"]["status"], turn["tokens_used"] <= 2_000) == ("new", True)
     assert len(agent.run("list", "sessions")["items"]) == 1
+    assert agent.answer("session", "resume", "fresh").code == 4
 
 
 def test_a_checkpoint_comes_back_as_it_was_saved(agent: Agent) -> None:

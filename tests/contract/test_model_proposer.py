@@ -21,6 +21,7 @@ from muniment.pipeline.proposers.model import BATCH_PASSAGES, batches
 from muniment.pipeline.settings import load
 from muniment.pipeline.stages.propose import propose
 from muniment.pipeline.stages.run import Run, Tally
+from muniment.pipeline.statements import add_statement, statement_observation
 
 KEY = "sk-not-to-be-seen"
 
@@ -147,6 +148,25 @@ def test_a_model_names_what_stands_in_the_words_and_its_relations_wait(lab: Lab)
     assert tally.counts["candidates"] == 2
     number = ledger.entities.number(place["id"]) or 0
     assert [found[0] for found in ledger.relations.reach([number], 2, 10)] == [number]
+
+
+def test_a_model_names_what_a_statement_names_and_proposes_nothing_of_it(lab: Lab) -> None:
+    ledger, statement = lab.talk.ledger, statement_observation("We live in Bergen")
+    lab.run("proposes-names")
+    before = lab.candidates()
+    with ledger.unit():
+        add_statement(ledger, statement, "remember")
+
+    lab.run("proposes-names")
+
+    assert len(lab.outcomes()) == 2
+    assert lab.candidates() == before
+    used = ledger.database.execute(
+        "SELECT n.name FROM entity_name n JOIN observation o ON o.seq = n.observation "
+        "WHERE o.id = ?",
+        (statement.id,),
+    )
+    assert used.fetchall() == [("Bergen",)]
 
 
 def test_the_policy_may_let_a_model_through_but_never_with_a_forged_quote(lab: Lab) -> None:

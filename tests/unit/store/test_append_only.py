@@ -49,12 +49,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ledger.audit.add_attempt("model/1", 1, 1)
         _forget(ledger)
         _review(ledger, observation)
-        session, _ = ledger.sessions.open("s", host=None, agent=None)
-        ledger.sessions.add(
-            session, "e", asset=1, fragment=None, occurred=None, spoken=False
-        )  # fmt: skip
-        ledger.checkpoints.save(session, {"goal": "x"}, None, None)
-        ledger.checkpoints.advance("host", "stream", "1", previous=None, events=1)
+        _talk(ledger)
         if "own_name" in TABLES:
             ledger.evidence.add_own_names(["Ada"])
         if not _count(ledger.database, "model_call"):
@@ -72,6 +67,20 @@ def _forget(ledger: Ledger) -> None:
     ledger.database.execute("INSERT INTO forgotten (tombstone, kind, digest) VALUES (1, 'a', 'b')")
     ledger.database.execute("INSERT INTO forgotten_lift (forgotten, at) VALUES (1, '2026')")
     ledger.database.execute("INSERT INTO erasure (tombstone, kind, ref) VALUES (1, 'id', 'a')")
+
+
+def _talk(ledger: Ledger) -> None:
+    session, _ = ledger.sessions.open("s", host=None, agent=None)
+    ledger.sessions.add(
+        session, "e", asset=1, fragment=None, occurred=None, spoken=False
+    )  # fmt: skip
+    ledger.sessions.add(
+        session, "f", asset=None, fragment="{}", occurred=None, spoken=True
+    )  # fmt: skip
+    hide(ledger, Selection(events={2}), actor="user")
+    lift(ledger, Selection(events={2}), actor="user")
+    ledger.checkpoints.save(session, {"goal": "x"}, None, None)
+    ledger.checkpoints.advance("host", "stream", "1", previous=None, events=1)
 
 
 def _review(ledger: Ledger, observation: str) -> None:

@@ -78,3 +78,23 @@ def test_steps_that_are_missing_are_applied_in_order(monkeypatch: pytest.MonkeyP
 
     assert migrations.migrate(database) == 2
     assert applied == [2, 3]
+
+
+def test_what_a_hidden_utterance_replaced_is_hidden_by_the_eighth_step() -> None:
+    database = open_memory()
+    migrations.migrate(database, migrations.STEPS[:7])
+    database.execute(
+        "INSERT INTO asset (id, size, storage, derived, created_at) "
+        f"VALUES ('sha256:{'0' * 64}', 1, 'inline', 0, '2026');"
+        "INSERT INTO session (id, started_at) VALUES ('s', '2026');"
+        "INSERT INTO event (id, session, asset, fragment, spoken, at) VALUES "
+        "('v1', 1, NULL, '{}', 1, '2026'), ('v2', 1, 1, NULL, 1, '2026'), "
+        "('v3', 1, NULL, '{}', 1, '2026');"
+        "INSERT INTO tombstone (id, mode, counts, actor, at) "
+        "VALUES ('tmb_1', 'soft', '{}', 'user', '2026');"
+        "INSERT INTO tombstone_member (tombstone, asset) VALUES (1, 1);"
+    )
+
+    assert migrations.migrate(database, migrations.STEPS[:8]) == 1
+
+    assert database.execute("SELECT event, tombstone FROM hidden_fragment").fetchall() == [(1, 1)]
