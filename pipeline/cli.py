@@ -292,7 +292,7 @@ def _say(fault: Fault, *, as_json: bool) -> int:
 
 
 def _harden_streams() -> None:
-    """Write UTF-8 in any locale; what can't be encoded is escaped, never a crash."""
+    """Write UTF-8 in any locale; what can't be encoded or decoded is never a crash."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we began: say it to nobody
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
@@ -300,6 +300,9 @@ def _harden_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
+    reconfigure = getattr(sys.stdin, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
 
 
 def _die_like_others(number: signal.Signals) -> None:

@@ -4,14 +4,19 @@ import json
 from typing import Any
 
 from muniment.pipeline.episodes import Span, overlapping
+from muniment.pipeline.memory.timeline import versions_shown
 from muniment.pipeline.output import path_fields
 from muniment.pipeline.refs import Ref
 from muniment.store.errors import NotFoundError
 from muniment.store.ledger import Ledger
+from muniment.store.ledger.shown import CANDIDATE
 from muniment.store.rows import ObservationRow
 from muniment.store.times import sort_key
 
-_PLURALS = {"entity": "entities"}
+# Where to look for an object, if not in a list of its kind.
+_ELSEWHERE = {
+    "entity": "list entities", "event": "list sessions", "persona": "persona show",
+}  # fmt: skip
 
 
 def describe(ledger: Ledger, ref: Ref) -> dict[str, Any]:
@@ -20,7 +25,7 @@ def describe(ledger: Ledger, ref: Ref) -> dict[str, Any]:
     if found is None:
         raise NotFoundError(
             f"no {ref.kind} {ref.id} in this scope",
-            hint=f"see: muniment list {_PLURALS.get(ref.kind, ref.kind + 's')}",
+            hint=f"see: muniment {_ELSEWHERE.get(ref.kind, f'list {ref.kind}s')}",
         )
     return {"ref": str(ref), "object": ref.kind, **found}
 
@@ -105,7 +110,7 @@ def _overlapping(ledger: Ledger, episode: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _record(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
-    versions = list(ledger.memory.records("r.id = ? ORDER BY r.version", (ref.id,)))
+    versions = versions_shown(ledger, ref.id)
     wanted = [found for found in versions if ref.version in {None, found["version"]}]
     if not wanted:
         return None
@@ -120,7 +125,7 @@ def _record(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
 
 
 def _candidate(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
-    found = next(ledger.memory.candidates("c.id = ?", (ref.id,)), None)
+    found = next(ledger.memory.candidates(f"{CANDIDATE} AND c.id = ?", (ref.id,)), None)
     if found is None:
         return None
     return {**_without_numbers(found), "evidence": _evidence(ledger, found["evidence"])}
@@ -141,7 +146,8 @@ def _event(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     if event is None:
         return None
     rows = [] if event.asset is None else list(ledger.evidence.of_asset(event.asset))
-    fragment = json.loads(event.fragment) if event.fragment else {}
+    hidden = ledger.sessions.hides(event.seq)
+    fragment = json.loads(event.fragment) if event.fragment and not hidden else {}
     return {
         "id": event.id,
         "session": event.session,
@@ -182,6 +188,16 @@ def _tombstone(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     return next((found for found in ledger.tombstones.all() if found["id"] == ref.id), None)
 
 
+def _persona(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
+    from muniment.store import personas
+
+    if not ref.id.isdecimal():
+        return None
+    with personas.reading(ledger.root, ledger.scope) as held:
+        found = held.version(int(ref.id))
+    return found and {"id": ref.id, "user": ledger.scope.user, **found}
+
+
 def _entity(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
     from muniment.pipeline.entities.documents import whole
 
@@ -195,6 +211,7 @@ def _topic(ledger: Ledger, ref: Ref) -> dict[str, Any] | None:
 
 
 _DESCRIBERS = {
+    "persona": _persona,
     "entity": _entity,
     "topic": _topic,
     "tombstone": _tombstone,

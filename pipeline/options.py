@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +39,10 @@ _NAMES = (
     "root", "tenant", "user", "namespace", "agent", "session", "config", "json", "quiet",
     "verbose", "progress", "offline", "lock_wait", "debug",
 )  # fmt: skip
+
+
+# What may name a file by its metavar: those names are bytes and stay as they are.
+_FILES = re.compile(r"FILE|DIR|PATH|DEST|PATTERN|URL|^\[?REFS?\b(?!\|)")
 
 
 def engine_options(function: Function) -> Function:
@@ -95,6 +100,27 @@ class Session:
         return Workspace(self.settings)
 
 
+def _storable(context: click.Context, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the flags with their texts as a store can hold them, whatever bytes were given."""
+    told = dict(flags)
+    for param in context.command.params:
+        value = flags.get(param.name or "")
+        texts = value if isinstance(value, tuple) else (value,)
+        if all(not isinstance(text, str) or text.isascii() for text in texts):
+            continue
+        if _FILES.search(param.make_metavar(context)) is None:
+            told[str(param.name)] = _mended(value)
+    return told
+
+
+def _mended(value: Any) -> Any:
+    from muniment.store.ids import storable
+
+    if isinstance(value, tuple):
+        return tuple(map(_mended, value))
+    return storable(value) if isinstance(value, str) else value
+
+
 def _keep_calls(session: Session) -> None:
     """Leave a row of every remote call; where the store is busy, say that it could not be."""
     from muniment.store.errors import MunimentError
@@ -120,6 +146,7 @@ def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], clic
         @functools.wraps(function)
         def run(context: click.Context, /, **flags: Any) -> Any:
             session = context.ensure_object(Session)
+            flags = _storable(context, flags)
             session.add({key: flags.pop(key) for key in _NAMES})
             try:
                 return function(session, **flags)

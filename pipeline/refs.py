@@ -5,11 +5,12 @@ import re
 from typing import NamedTuple
 
 from muniment.store.errors import NotFoundError, UsageError
+from muniment.store.ids import storable
 from muniment.store.ledger import Ledger
 
 KINDS = (
     "asset", "observation", "episode", "candidate", "record", "run", "session", "event",
-    "tombstone", "entity", "topic",
+    "tombstone", "entity", "topic", "persona",
 )  # fmt: skip
 _PREFIXES = {"obs": "observation", "ep": "episode", "cand": "candidate", "rec": "record",
              "run": "run", "tmb": "tombstone", "ent": "entity", "tpc": "topic"}  # fmt: skip
@@ -38,22 +39,22 @@ def resolve(ledger: Ledger, text: str) -> Ref:
     if _DIGEST.fullmatch(text):
         return Ref("asset", text)
     if kind in _NAMED_BY_HOSTS and rest:
-        return Ref(kind, rest)  # whatever characters the host chose
+        return Ref(kind, storable(rest))  # whatever characters the host chose
     if kind in KINDS and rest:
-        identity, _, version = rest.partition("@")
+        identity, _, version = storable(rest).partition("@")
         if version and not version.isdecimal():
             raise UsageError(f"{text!r} has a version that is not a number")
         return Ref(kind, identity, int(version) if version else None)
     prefix = text.partition("_")[0]
     if prefix in _PREFIXES and "/" not in text:
-        return Ref(_PREFIXES[prefix], text)
+        return Ref(_PREFIXES[prefix], storable(text))
     return _by_path(ledger, rest) if kind == "path" else _by_bare_path(ledger, text)
 
 
 def require_path(text: str) -> None:
     """Raise ``UsageError`` for what looks like a reference and is none; nothing is at that path."""
     kind, _, rest = text.partition(":")
-    known = kind in {*KINDS, "persona"}
+    known = kind in KINDS
     if _LIKE_A_REFERENCE.match(text) is None or kind == "path" or (known and rest):
         return
     hint = f"the kinds are {', '.join(KINDS)}; path:{text} forces a path"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muniment.store.errors import UsageError
+from muniment.store.ids import storable_or_none
 from muniment.store.layout import Scope
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def load(
     if values["progress"] not in PROGRESS:
         raise UsageError("progress is auto, always or never", code="bad_value")
     _check_machine(values)
+    _names(values)
     return Settings(values, origins, tables)
 
 
@@ -165,6 +167,20 @@ def _resolve(
     if name in table:
         return _convert(name, option, table[name]), "config"
     return option.default, "default"
+
+
+def _names(values: dict[str, Any]) -> None:
+    """Make the names that are kept with what is taken in storable, whatever bytes were given.
+
+    Raises ``UsageError`` for a root of such a name: SQLite opens no file there.
+    """
+    for name in ("agent", "session"):
+        values[name] = storable_or_none(values[name])
+    if values["root"] != storable_or_none(values["root"]):
+        raise UsageError(
+            "the path of the root is not UTF-8", code="bad_value", hint="name another folder",
+            path=values["root"],
+        )  # fmt: skip
 
 
 def _convert(name: str, option: Option, value: Any) -> Any:

@@ -13,7 +13,13 @@ from typing import Any
 import apsw
 
 from muniment.store import files
-from muniment.store.errors import DamageError, LockedError, MunimentError, NoSpaceError
+from muniment.store.errors import (
+    DamageError,
+    LockedError,
+    MunimentError,
+    NoSpaceError,
+    UsageError,
+)
 
 BUSY_MILLISECONDS = 10_000
 # A write touches random pages of every unique index, and questions, one after the other, random
@@ -102,7 +108,15 @@ def keep_plans(connection: apsw.Connection) -> None:
 
 
 def _name(path: Path) -> str:
-    return os.fspath(path.absolute())
+    name = os.fspath(path.absolute())
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            "SQLite can't open a path that is not UTF-8", code="bad_path",
+            hint="name another folder", path=name,
+        ) from None  # fmt: skip
+    return name
 
 
 def _never(*_: object) -> int:

@@ -44,6 +44,17 @@ def storable_or_none(text: str | None) -> str | None:
     return None if text is None else storable(text)
 
 
+def storable_value(value: Any) -> Any:
+    """Return a JSON value with :func:`storable` texts in it."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {key: storable_value(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable_value(item) for item in value]
+    return value
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None

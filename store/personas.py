@@ -60,9 +60,7 @@ class Personas:
         """Append an older version's text as the newest; return whether that changed anything."""
         wanted = self.version(number)
         if wanted is None:
-            raise NotFoundError(
-                f"no persona version {number}", hint="see: muniment persona show --all"
-            )
+            raise NotFoundError(f"no persona version {number}", hint="see: muniment persona show")
         return self.add(
             wanted["text"], actor=actor, reason=f"rollback to {number}", restores=number
         )

@@ -2,7 +2,7 @@
 
 What a person typed is the user's; what the program or a sub-agent put in a user's turn is not.
 Thinking, tool calls without a result, interruptions and the program's own bookkeeping carry no
-message and are left out.
+message and are left out. A time that can't be read is no time.
 """
 
 import json
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from muniment.adapters.formats.moments import iso_moment
 from muniment.store.ids import made
 
 HOST = "claude-code"
@@ -45,7 +46,7 @@ def _entry(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "event_id": base if number == 0 else f"{base}#{number}",
                 "role": role,
                 "text": text,
-                "occurred_at": time if isinstance(time, str) else None,
+                "occurred_at": time if iso_moment(time) is not None else None,
                 "category": category,
                 "source": HOST,
                 "session": session if isinstance(session, str) else None,

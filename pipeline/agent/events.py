@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from muniment.store.errors import UsageError
-from muniment.store.ids import canonical_text
+from muniment.store.ids import canonical_text, storable, storable_value
 from muniment.store.records import Moment, Origin
 
 MOST_CHARACTERS = 1_000_000
@@ -96,9 +96,13 @@ class Event(BaseModel):
 
 
 def read_event(fields: Any, session: str | None) -> Event:
-    """Check one event; ``session`` stands in where it names none. Raises ``UsageError``."""
+    """Check one event; ``session`` stands in where it names none. Raises ``UsageError``.
+
+    Half a character, such as one of a pair of surrogates, becomes U+FFFD.
+    """
     if not isinstance(fields, dict):
         raise UsageError("an event is a JSON object", code="bad_event", hint=_HINT)
+    fields = storable_value(fields)
     if not fields.get("session"):
         fields = {**fields, "session": session or DEFAULT_SESSION}
     try:
@@ -109,11 +113,25 @@ def read_event(fields: Any, session: str | None) -> Event:
 
 def read_line(line: str | bytes, session: str | None) -> Event:
     """Read one line of JSON as an event. Raises ``UsageError``."""
+    return read_event(_fields(line), session)
+
+
+def named_in(line: str | bytes) -> str | None:
+    """Return the id that a line names which is no event; null where there is none."""
     try:
-        fields = json.loads(line)
+        fields = _fields(line)
+    except UsageError:
+        return None
+    name = fields.get("event_id") if isinstance(fields, dict) else None
+    return storable(name) if isinstance(name, str) else None
+
+
+def _fields(line: str | bytes) -> Any:
+    text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+    try:
+        return json.loads(text.lstrip("\ufeff"))
     except (ValueError, RecursionError):
         raise UsageError("the line is not JSON", code="bad_event", hint=_HINT) from None
-    return read_event(fields, session)
 
 
 _HINT = (

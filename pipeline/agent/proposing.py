@@ -1,7 +1,7 @@
 """What an agent proposes to remember: quoted from evidence, pending until the owner approves."""
 
 import json
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -9,11 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from muniment.pipeline.policy import Policy
 from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage, Quote
 from muniment.pipeline.stages.propose import Proposals, passage_of
-from muniment.store.errors import NotFoundError, UsageError
+from muniment.store.errors import MunimentError, NotFoundError, UsageError
+from muniment.store.ids import storable_value
 from muniment.store.records import Basis, MemoryKind, MemoryType, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muniment.pipeline.options import Session
     from muniment.store.ledger import Ledger
@@ -40,33 +41,67 @@ class Proposal(BaseModel):
     confidence: Unit = 0.5
 
 
-def check(session: "Session", proposals: "Sequence[Proposal]") -> None:
-    """Raise for the first proposal that could not be kept, as far as its evidence is there yet."""
+@dataclass(slots=True)
+class Proposed:
+    """What became of one proposal: the state of its candidate, or ``failed`` and why.
+
+    ``planned`` is what a dry run says of one that could be kept.
+    """
+
+    text: str | None
+    status: str
+    ref: str | None = None
+    reason: str | None = None
+    operation: str | None = None
+    code: str | None = None
+    message: str | None = None
+    hint: str | None = None
+    line: int | None = None
+
+    @classmethod
+    def failed(cls, text: str | None, error: MunimentError, line: int | None = None) -> "Proposed":
+        """Return what is told of a proposal that could not be kept."""
+        said = {"code": error.code, "message": error.message, "hint": error.hint}
+        return cls(text, "failed", line=line, **said)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return {name: getattr(self, name) for name in Proposed.__dataclass_fields__}
+
+
+def foresee(
+    session: "Session", proposals: "Sequence[Proposal]", coming: "Mapping[str, str]"
+) -> list[Proposed]:
+    """Say what would become of proposals; ``coming`` are texts of the same turn by event id."""
     with session.workspace().planning() as ledger:
-        for one in proposals:
-            with suppress(NotFoundError):  # it may be an event of the same turn
-                _passage(ledger, one)
+        return [_foreseen(ledger, one, coming) for one in proposals]
 
 
-def propose(session: "Session", proposals: "Sequence[Proposal]") -> list[dict[str, Any]]:
+def propose(session: "Session", proposals: "Sequence[Proposal]") -> list[Proposed]:
     """Keep proposals with what the guards make of each; none becomes memory by itself.
 
-    Raises ``NotFoundError`` for evidence that is not there, ``UsageError`` for words that do not
-    stand in it.
+    One whose evidence is not there, or whose words do not stand in it, keeps no other from going
+    in.
     """
     agent = session.settings["agent"] or "agent"
-    with session.workspace().writing() as ledger:
-        found = [_draft(ledger, one, f"agent:{agent}") for one in proposals]
-        with ledger.unit():
-            for draft, passage in found:
-                Proposals(ledger, Policy()).take([draft], {passage.observation: passage})
-        return [_document(ledger, draft.id) for draft, _ in found]
+    with session.workspace().writing() as ledger, ledger.unit():
+        return [_kept(ledger, one, f"agent:{agent}") for one in proposals]
+
+
+def propose_of_turn(session: "Session", proposals: "Sequence[Proposal]") -> list[Proposed]:
+    """Keep proposals once the events of their turn are in: what goes wrong is told of each."""
+    if not proposals:
+        return []
+    try:
+        return propose(session, proposals)
+    except MunimentError as error:
+        return [Proposed.failed(one.text, error) for one in proposals]
 
 
 def read_proposal(line: bytes) -> Proposal | None:
     """Read a line that holds a proposal; null for any other. Raises ``UsageError``."""
     try:
-        fields = json.loads(line)
+        fields = storable_value(json.loads(line.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or set(fields) != {"proposal"}:
@@ -81,6 +116,29 @@ def read_proposal(line: bytes) -> Proposal | None:
             code="bad_proposal",
             hint="text, quote and ref (an event's id)",
         ) from None
+
+
+def _kept(ledger: "Ledger", proposal: Proposal, proposer: str) -> Proposed:
+    try:
+        draft, passage = _draft(ledger, proposal, proposer)
+    except (NotFoundError, UsageError) as error:
+        return Proposed.failed(proposal.text, error)
+    Proposals(ledger, Policy()).take([draft], {passage.observation: passage})
+    found = next(iter(ledger.memory.candidates("c.id = ?", (draft.id,))))
+    ref = f"candidate:{found['id']}"
+    return Proposed(found["text"], found["status"], ref, found["reason"], found["operation"])
+
+
+def _foreseen(ledger: "Ledger", proposal: Proposal, coming: "Mapping[str, str]") -> Proposed:
+    said = coming.get(proposal.ref.removeprefix("event:"))
+    try:
+        if said is None:
+            _passage(ledger, proposal)
+        elif proposal.quote not in said:
+            raise _mismatch()
+    except (NotFoundError, UsageError) as error:
+        return Proposed.failed(proposal.text, error)
+    return Proposed(proposal.text, "planned")
 
 
 def _draft(ledger: "Ledger", proposal: Proposal, proposer: str) -> tuple[CandidateDraft, Passage]:
@@ -117,7 +175,11 @@ def _passage(ledger: "Ledger", proposal: Proposal) -> Passage:
     for row in rows:
         if proposal.quote in row.text:
             return passage_of(row)
-    raise UsageError(
+    raise _mismatch()
+
+
+def _mismatch() -> UsageError:
+    return UsageError(
         "the quote does not stand in the evidence",
         code="quote_mismatch",
         hint="copy the words exactly, without changes",
@@ -131,11 +193,3 @@ def _basis(passage: Passage) -> Basis:
         "user": "user_statement", "agent": "assistant_expression", "third_party": "third_party",
     }  # fmt: skip
     return bases.get(passage.origin, "media")
-
-
-def _document(ledger: "Ledger", candidate: str) -> dict[str, Any]:
-    found = next(iter(ledger.memory.candidates("c.id = ?", (candidate,))))
-    return {
-        "ref": f"candidate:{found['id']}",
-        **{name: found[name] for name in ("status", "reason", "operation", "text")},
-    }

@@ -41,15 +41,15 @@ def correct(session: Session, ref: str, dry_run: bool, **said: Any) -> None:
         row = record_row(ledger, ref)
         old = record_ref(row)
         if dry_run:
-            status = "planned" if amending.would_change(row, correction) else "unchanged"
-            new = old
+            kept = amending.foresee(ledger, row, correction)
         else:
             with ledger.unit():
                 kept = amending.correct(ledger, row, correction)
-            status, new = "corrected" if kept.changed else "unchanged", kept.ref
+    done = "planned" if dry_run else "corrected"
+    status, new = done if kept.changed else "unchanged", kept.ref
     document = {"status": status, "record": new, "corrects": old, "reason": said["reason"]}
     told = {"corrected": f"corrected: {new}", "planned": f"would correct: {old}"}
-    session.output.answer(document, told.get(status, f"unchanged: {old} says so already"))
+    session.output.answer(document, told.get(status, f"unchanged: {new} says so already"))
 
 
 @command("pin")

@@ -240,11 +240,15 @@ def _registration(
 
 def _named(asked: dict[str, Any]) -> Iterator[bytes]:
     from muniment.pipeline.stages.walk import read_list
+    from muniment.store.errors import UsageError
 
     yield from map(os.fsencode, asked["paths"])
     listed = asked["files_from"]
     if listed == "-":
         yield from read_list(sys.stdin.buffer, nul=asked["nul"])
     elif listed:
-        with Path(listed).open("rb") as stream:
-            yield from read_list(stream, nul=asked["nul"])
+        try:
+            with Path(listed).open("rb") as stream:
+                yield from read_list(stream, nul=asked["nul"])
+        except OSError as error:
+            raise UsageError(f"the list can't be read: {error.strerror}", path=listed) from error

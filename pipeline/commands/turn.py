@@ -1,11 +1,15 @@
 """``muniment turn prepare|complete``."""
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from muniment.pipeline.commands.session import TakingIn, named
 from muniment.pipeline.options import Session, command, group
+
+if TYPE_CHECKING:
+    from muniment.pipeline.agent.proposing import Proposal
 
 
 @command("prepare")
@@ -33,21 +37,25 @@ def complete(session: Session, events: str, host: str | None, dry_run: bool) -> 
     """Take the events of a turn in, after a reply, and let proposers read them.
 
     - reads a JSON object a line: events as session append takes them, and {"proposal": {"text",
-    "quote", "ref", ...}} for what the agent would remember; those wait for approval.
+    "quote", "ref", ...}} for what the agent would remember; those wait for approval. Each line has
+    its own outcome: one that can't be kept is told and keeps no other from going in.
     """
-    from muniment.pipeline.agent.proposing import read_proposal
+    from muniment.pipeline.agent.proposing import Proposed, read_proposal
     from muniment.store.errors import UsageError
 
     if events != "-":
         raise UsageError("the events of a turn come as JSON lines on stdin", hint="give -")
-    lines, proposals = [], []
-    for line in sys.stdin.buffer.read().split(b"\n"):
-        proposal = read_proposal(line)
-        if proposal is None:
-            lines.append(line)
+    lines: list[bytes] = []
+    proposals: dict[int, Proposal | Proposed] = {}
+    for number, line in enumerate(sys.stdin.buffer.read().split(b"\n"), 1):
+        try:
+            proposal = read_proposal(line)
+        except UsageError as error:
+            proposals[number] = Proposed.failed(None, error)
         else:
-            proposals.append(proposal)
-            lines.append(b"")  # the others keep their numbers
+            if proposal is not None:
+                proposals[number] = proposal
+        lines.append(b"" if number in proposals else line)  # the others keep their numbers
     return TakingIn(session, host, dry_run=dry_run).turn(lines, proposals)
 
 

@@ -8,12 +8,13 @@ from muniment.pipeline.memory.claims import Claims, Kept
 from muniment.pipeline.proposers.guards import LONGEST_TEXT, LONGEST_VALUE
 from muniment.pipeline.statements import add_statement, said_anew
 from muniment.store.errors import StateError, UsageError
-from muniment.store.ids import made
+from muniment.store.ids import made, record_ref
 from muniment.store.ledger import Ledger
 from muniment.store.records import Candidate, Evidence, Moment
 from muniment.store.times import sort_key
 
 PROPOSER = "correct"
+_TAKEN_BACK = frozenset({"revoked", "invalidated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,9 @@ class _Said:
 def correct(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept:
     """Append the corrected version, inside the caller's unit; the same again changes nothing."""
     said = _said(row, correction)
-    if not _differs(row, said):
-        return Kept(row["id"], row["version"], changed=False)
-    if row["status"] in {"revoked", "invalidated"}:
-        raise StateError(
-            f"record {row['id']} is {row['status']}, there is nothing to correct",
-            hint="remember the claim anew",
-        )
+    standing = _standing(ledger, row, said)
+    if standing is not None:
+        return standing
     observation = said_anew(ledger, said.text, ledger.memory.clock())
     add_statement(ledger, observation, PROPOSER)
     claim = Candidate(
@@ -73,9 +70,31 @@ def correct(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept
     return kept
 
 
-def would_change(row: dict[str, Any], correction: Correction) -> bool:
-    """Tell whether a correction says anything else than the record."""
-    return _differs(row, _said(row, correction))
+def foresee(ledger: Ledger, row: dict[str, Any], correction: Correction) -> Kept:
+    """Tell what a correction would do; where it changes nothing, which version says so."""
+    standing = _standing(ledger, row, _said(row, correction))
+    return standing or Kept(row["id"], row["version"], changed=True)
+
+
+def _standing(ledger: Ledger, row: dict[str, Any], said: _Said) -> Kept | None:
+    """Return the version that says so already: of one that was taken back, one that came later.
+
+    Raises ``StateError`` where none is left that could be corrected.
+    """
+    if row["status"] not in _TAKEN_BACK:
+        return None if _differs(row, said) else Kept(row["id"], row["version"], changed=False)
+    later = [
+        one
+        for one in ledger.memory.records("r.id = ? ORDER BY r.version DESC", (row["id"],))
+        if one["version"] > row["version"] and one["status"] not in _TAKEN_BACK
+    ]
+    for one in later:
+        if not _differs(one, said):
+            return Kept(one["id"], one["version"], changed=False)
+    raise StateError(
+        f"record {row['id']}@{row['version']} is {row['status']}, there is nothing to correct",
+        hint=f"correct {record_ref(later[0])} instead" if later else "remember the claim anew",
+    )
 
 
 def _differs(row: dict[str, Any], said: _Said) -> bool:
@@ -107,14 +126,19 @@ def _text(row: dict[str, Any], correction: Correction, value: str | None) -> str
         if stale and old in row["text"]:
             raise UsageError(
                 f"the text no longer says {old!r}, the value of {row['key']}",
-                hint="give the new value, too: --value VALUE",
+                hint=f"give the new value of {row['key']}, too",
             )
         return text
     if correction.value is None or value == old:
         return str(row["text"])
     if old and old in row["text"]:
         return str(row["text"]).replace(old, value or "", 1)
-    return f"{row['key']}: {value}" if row["key"] else str(value)
+    if row["key"] is None:
+        raise UsageError(
+            "this record has no key that a value could be of",
+            hint="say the whole sentence as it should be: give the text, without the value",
+        )
+    return f"{row['key']}: {value}"
 
 
 def _moment(fields: dict[str, Any] | None) -> Moment | None:

@@ -9,6 +9,8 @@ from typing import Any
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import CallToolResult
 
+from muniment.pipeline.output import to_json
+
 # What the tool of this call gives, by its names on the wire; its worker thread sees the same.
 _given: ContextVar[dict[str, Any]] = ContextVar("given")
 
@@ -17,6 +19,11 @@ def answer(document: dict[str, Any], markdown: str) -> CallToolResult:
     """Return the result of a tool, which ``lay_in`` fills; JSON can hold the document."""
     _given.get().update(content=[{"type": "text", "text": markdown}], structuredContent=document)
     return CallToolResult(content=[])
+
+
+def answer_json(document: dict[str, Any]) -> CallToolResult:
+    """Return the result of a tool whose text is its document."""
+    return answer(document, to_json(document))
 
 
 async def lay_in(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

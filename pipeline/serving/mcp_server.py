@@ -6,24 +6,27 @@ foresee is an error that a model can act on; anything else is one without detail
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import anyio.from_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
-from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from muniment import __version__
 from muniment.pipeline.agent.events import Event
 from muniment.pipeline.agent.proposing import Proposal
-from muniment.pipeline.output import to_json
 from muniment.pipeline.recall.schema import ServedPack
-from muniment.pipeline.serving.answers import answer, lay_in
+from muniment.pipeline.serving import returns
+from muniment.pipeline.serving.answers import answer, answer_json, lay_in
 from muniment.pipeline.serving.calls import Call
+from muniment.pipeline.serving.objects_read import read_schema
+from muniment.pipeline.serving.resources import add_resources
+from muniment.pipeline.serving.returns import schema_of
+from muniment.pipeline.serving.toolbox import Toolbox
 from muniment.pipeline.serving.tools import PAGE_CHARACTERS, Tools
-from muniment.store.errors import MunimentError, NotFoundError
+from muniment.store.errors import MunimentError
 
 INSTRUCTIONS = (
     "Memory of this user, with evidence. Recall before you answer what depends on the past; cite "
@@ -42,6 +45,7 @@ _CHANGES = ToolAnnotations(
 
 Budget = Annotated[int, Field(ge=256, le=100_000, description="Ceiling of the answer in tokens.")]
 Offset = Annotated[int, Field(ge=0, description="Where to go on; next_offset of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=20_000, description="Characters of a page.")]
 Time = Annotated[
     str | None, Field(description="A year, month, day or ISO 8601 time; UTC if unsaid.")
 ]
@@ -51,14 +55,16 @@ Ref = Annotated[str, Field(min_length=1, description="kind:id, as recall gives i
 
 def build(tools: Tools) -> MCPServer[Any]:
     """Return the server of one scope."""
+    box = Toolbox()
+    for add in (_recall, _reading, _remembering, _conversing):
+        add(box, tools)
     server: MCPServer[Any] = MCPServer(
         "muniment", title="Muniment", version=__version__, instructions=INSTRUCTIONS,
-        log_level="WARNING", tools=[_recall(tools)],
+        log_level="WARNING", tools=box.tools,
     )  # fmt: skip
     # Instead of the SDK's: nobody traces us, and no tool has a state that a client carries.
     server.middleware[:] = [lay_in]
-    for add in (_reading, _remembering, _conversing, _resources):
-        add(server, tools)
+    add_resources(server, tools)
     return server
 
 
@@ -72,7 +78,8 @@ def _told() -> Iterator[None]:
         raise ToolError(f"{error.message} ({error.code}){hint}") from None
 
 
-def _recall(tools: Tools) -> Tool:
+def _recall(box: Toolbox, tools: Tools) -> None:
+    @box.add("Recall", _READS, schema_of(ServedPack))
     def memory_recall(  # noqa: PLR0913 (what recall can be narrowed by)
         *,
         query: Annotated[str, Field(min_length=1, description="The question in plain language.")],
@@ -84,15 +91,20 @@ def _recall(tools: Tools) -> Tool:
         as_of: Time = None,
         known_at: Time = None,
         include_history: bool = False,
+        include_archived: bool = False,
         in_session: Annotated[str | None, Field(description="Only from this session.")] = None,
+        media: Annotated[list[str] | None, Field(description="Families, such as image.")] = None,
+        min_confidence: Annotated[float | None, Field(ge=0, le=1)] = None,
+        path: Annotated[str | None, Field(description="Only from this file or folder.")] = None,
         session: Annotated[str | None, Field(description="The session that asks.")] = None,
         semantic: Annotated[bool | None, Field(description="Use vectors, or do not.")] = None,
-    ) -> Annotated[CallToolResult, ServedPack]:
+    ) -> CallToolResult:
         """Answer a question from memory: a budgeted pack whose every claim cites evidence."""
         asked = {
             "token_budget": token_budget, "kind": kind, "since": since, "until": until,
             "as_of": as_of, "known_at": known_at, "include_history": include_history,
-            "in_session": in_session, "semantic": semantic,
+            "include_archived": include_archived, "in_session": in_session, "media": media,
+            "min_confidence": min_confidence, "path": path, "semantic": semantic,
         }  # fmt: skip
         with _told():
             pack, markdown = tools.recall(query, asked, session, _call(ctx))
@@ -101,95 +113,90 @@ def _recall(tools: Tools) -> Tool:
         result.meta = {"muniment/pack": f"muniment://pack/{kept}"}
         return result
 
-    tool = Tool.from_function(memory_recall, title="Recall", annotations=_READS)
-    # The schema is served; the SDK has nothing to hold against it, as the pack is laid in later.
-    tool.fn_metadata.output_model = None
-    return tool
 
-
-def _reading(server: MCPServer[Any], tools: Tools) -> None:
-    @server.tool(title="Read evidence", annotations=_READS)
+def _reading(box: Toolbox, tools: Tools) -> None:
+    @box.add("Read evidence", _READS, read_schema())
     def memory_read(
         ref: Ref,
         offset: Offset = 0,
-        limit: Annotated[int, Field(ge=1, le=20_000)] = PAGE_CHARACTERS,
-    ) -> dict[str, Any]:
-        """Show an object with its provenance; a long text comes in pages (next_offset)."""
+        limit: Limit = PAGE_CHARACTERS,
+    ) -> CallToolResult:
+        """Show an object with its provenance; a long text or list comes in pages (next_offset)."""
         with _told():
-            return tools.read(ref, offset, limit)
+            return answer_json(tools.read(ref, offset, limit))
 
-    @server.tool(title="Timeline of a fact", annotations=_READS)
+    @box.add("Timeline of a fact", _READS, schema_of(returns.Timeline))
     def memory_timeline(
         about: Annotated[str, Field(min_length=1, description="A key or subject, such as home.")],
         before: Time = None,
         after: Time = None,
         offset: Offset = 0,
         limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Show what held when of a fact, oldest first."""
         with _told():
-            return tools.timeline(about, before, after, offset, limit)
+            return answer_json(tools.timeline(about, before, after, offset, limit))
 
-    @server.tool(title="Persona", annotations=_READS)
-    def persona_read() -> dict[str, Any]:
+    @box.add("Persona", _READS, schema_of(returns.Persona))
+    def persona_read() -> CallToolResult:
         """Read who the assistant is for this user; only the user's command line writes it."""
         with _told():
-            return tools.persona()
+            return answer_json(tools.persona())
 
 
-def _remembering(server: MCPServer[Any], tools: Tools) -> None:
-    @server.tool(title="Remember", annotations=_ADDS)
+def _remembering(box: Toolbox, tools: Tools) -> None:
+    @box.add("Remember", _ADDS, schema_of(returns.Remembered))
     def memory_remember(
         text: Annotated[str, Field(min_length=1, max_length=16_000)],
         key: Annotated[str | None, Field(description="Name of the fact, such as home.")] = None,
         value: Annotated[str | None, Field(description="Value of the fact.")] = None,
         valid_at: Time = None,
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Keep a statement that the user asked to be remembered, in the user's words."""
         with _told():
-            return tools.remember(text, key, value, valid_at)
+            return answer_json(tools.remember(text, key, value, valid_at))
 
-    @server.tool(title="Propose memories", annotations=_ADDS)
+    @box.add("Propose memories", _ADDS, schema_of(returns.ProposedAll))
     def memory_propose(
         proposals: Annotated[list[Proposal], Field(min_length=1, max_length=50)],
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Propose claims with exact quotes of their evidence; they wait for the user's approval."""
         with _told():
-            return tools.propose(proposals)
+            return answer_json(tools.propose(proposals))
 
-    @server.tool(title="Correct a memory", annotations=_CHANGES)
+    @box.add("Correct a memory", _CHANGES, schema_of(returns.Corrected))
     def memory_correct(
         ref: Annotated[str, Field(pattern=r"^record:", description="The record, as recalled.")],
         text: Annotated[str | None, Field(description="What it should say.")] = None,
         value: Annotated[str | None, Field(description="The right value of its key.")] = None,
         valid_at: Time = None,
         reason: str = "corrected by the user",
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Correct a record as the user asked; the old version is kept and no longer answers."""
         with _told():
-            return tools.correct(ref, text, value, valid_at, reason)
+            return answer_json(tools.correct(ref, text, value, valid_at, reason))
 
-    @server.tool(title="Forget", annotations=_CHANGES)
+    @box.add("Forget", _CHANGES, schema_of(returns.Forgotten))
     def memory_forget(
         refs: Annotated[list[Ref], Field(min_length=1, max_length=50)],
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Hide memories or evidence that the user asked to forget; the user can bring it back."""
         with _told():
-            return tools.forget(refs)
+            return answer_json(tools.forget(refs))
 
 
-def _conversing(server: MCPServer[Any], tools: Tools) -> None:
-    @server.tool(title="Append to a session", annotations=_ADDS)
+def _conversing(box: Toolbox, tools: Tools) -> None:
+    @box.add("Append to a session", _ADDS, schema_of(returns.Appended))
     def session_append(
         events: Annotated[list[Event], Field(min_length=1, max_length=1_000)],
         ctx: Context[Any, Any],
         session: Annotated[str | None, Field(description="For events that name none.")] = None,
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Keep what was said; an event_id that is known changes nothing."""
         with _told():
-            return tools.append(events, session, _call(ctx))
+            return answer_json(tools.append(events, session, _call(ctx)))
 
-    @server.tool(title="Resume a session", annotations=_READS)
+    @box.add("Resume a session", _READS, schema_of(returns.Resumed))
     def session_resume(
         session: SessionId,
         ctx: Context[Any, Any],
@@ -200,7 +207,7 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
         with _told():
             return answer(*tools.resume(session, token_budget, query, _call(ctx)))
 
-    @server.tool(title="Prepare a turn", annotations=_READS)
+    @box.add("Prepare a turn", _READS, schema_of(returns.Prepared))
     def turn_prepare(
         session: SessionId,
         query: Annotated[str, Field(min_length=1, description="What the user said.")],
@@ -211,18 +218,18 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
         with _told():
             return answer(*tools.prepare(session, query, token_budget, _call(ctx)))
 
-    @server.tool(title="Complete a turn", annotations=_ADDS)
+    @box.add("Complete a turn", _ADDS, schema_of(returns.TurnDone))
     def turn_complete(
         session: SessionId,
         events: Annotated[list[Event], Field(min_length=1, max_length=1_000)],
         ctx: Context[Any, Any],
         proposals: Annotated[list[Proposal] | None, Field(max_length=50)] = None,
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Keep what was said in a turn, after a reply, and what you would remember of it."""
         with _told():
-            return tools.complete(session, events, proposals or [], _call(ctx))
+            return answer_json(tools.complete(session, events, proposals or [], _call(ctx)))
 
-    @server.tool(title="Save a checkpoint", annotations=_ADDS)
+    @box.add("Save a checkpoint", _ADDS, schema_of(returns.CheckpointSaved))
     def checkpoint_save(  # noqa: PLR0913 (the fields of a checkpoint)
         *,
         session: SessionId,
@@ -232,14 +239,14 @@ def _conversing(server: MCPServer[Any], tools: Tools) -> None:
         constraints: list[str] | None = None,
         next_action: str | None = None,
         last_event: Annotated[str | None, Field(description="Last event_id covered.")] = None,
-    ) -> dict[str, Any]:
+    ) -> CallToolResult:
         """Save the state of the task, to be resumed by this or another agent."""
         fields = {
             "goal": goal, "done": done or [], "pending": pending or [],
             "constraints": constraints or [], "next_action": next_action, "last_event": last_event,
         }  # fmt: skip
         with _told():
-            return tools.save_checkpoint(session, fields)
+            return answer_json(tools.save_checkpoint(session, fields))
 
 
 def _call(ctx: Context[Any, Any]) -> Call:
@@ -250,34 +257,3 @@ def _call(ctx: Context[Any, Any]) -> Call:
             anyio.from_thread.run(ctx.report_progress, done, total)
 
     return Call(report, anyio.from_thread.check_cancelled)
-
-
-def _resources(server: MCPServer[Any], tools: Tools) -> None:
-    @server.resource(
-        "muniment://pack/{identity}", name="pack", mime_type="text/markdown",
-        description="A pack that memory_recall gave lately (its _meta says the URI).",
-    )  # fmt: skip
-    def pack(identity: str) -> str:
-        with _found():
-            return tools.pack(identity)
-
-    @server.resource(
-        "muniment://evidence/{kind}/{identity}", name="evidence", mime_type="application/json",
-        description="An object with its provenance: observation, record, episode, asset, event.",
-    )  # fmt: skip
-    def evidence(kind: Kind, identity: str) -> str:
-        with _found():
-            return to_json(tools.read(f"{kind}:{identity}", 0, PAGE_CHARACTERS))
-
-
-Kind = Literal["observation", "record", "candidate", "episode", "asset", "event", "session"]
-
-
-@contextmanager
-def _found() -> Iterator[None]:
-    try:
-        yield
-    except NotFoundError as error:
-        raise ResourceNotFoundError(error.message) from None
-    except MunimentError as error:
-        raise ResourceError(f"{error.message} ({error.code})") from None

@@ -6,6 +6,7 @@ takes a fifth of a short call, and the thread that waits for a line keeps the pr
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import stat
@@ -28,6 +29,7 @@ from mcp_types import (
 )
 
 from muniment.store.errors import UsageError
+from muniment.store.ids import storable_value
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -41,6 +43,8 @@ _ENDING = (signal.SIGINT, signal.SIGTERM)
 _TAKEN_BACK = "notifications/cancelled"
 # Its answer is what happens later on, without an end.
 _LISTENING = "subscriptions/listen"
+# How JSON writes any part of a surrogate pair begins so.
+_HALF = "\\ud"
 
 
 def serve(server: "MCPServer[Any]") -> None:
@@ -109,7 +113,10 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError as error:
-            return error
+            mended = _mended(line)
+            if mended is None:
+                return error
+            message = mended
         self._calls.came(message)
         return SessionMessage(message)
 
@@ -235,6 +242,17 @@ class Outgoing(ObjectSendStream[SessionMessage]):
                 raise anyio.BrokenResourceError from error
             else:
                 del self._left[:written]
+
+
+def _mended(line: str) -> JSONRPCMessage | None:
+    """Return a message in which half of a surrogate pair became U+FFFD; null for any other line."""
+    if _HALF not in line.lower():
+        return None
+    try:
+        fields = storable_value(json.loads(line))
+        return jsonrpc_message_adapter.validate_python(fields, by_name=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _is_channel(descriptor: int) -> bool:

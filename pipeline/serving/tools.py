@@ -5,9 +5,9 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.agent import checkpoints, personas
-from muniment.pipeline.agent.appending import append, follow_up
+from muniment.pipeline.agent.appending import Outcome, append, follow_up
 from muniment.pipeline.agent.events import Event, read_event
-from muniment.pipeline.agent.proposing import Proposal, propose
+from muniment.pipeline.agent.proposing import Proposal, propose, propose_of_turn
 from muniment.pipeline.agent.resuming import Resume, check_budget
 from muniment.pipeline.agent.turns import prepare
 from muniment.pipeline.agent.working import pack_of
@@ -15,9 +15,11 @@ from muniment.pipeline.objects import describe
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.refs import KINDS, resolve
 from muniment.pipeline.serving.calls import ALONE, Call
+from muniment.pipeline.serving.paging import paged, session_object
 from muniment.pipeline.serving.warm import Warm
-from muniment.store.errors import NotFoundError, UsageError
+from muniment.store.errors import MunimentError, NotFoundError, UsageError
 from muniment.store.ids import digest, record_ref
+from muniment.store.ledger.sessions import LEFT_OPEN
 
 if TYPE_CHECKING:
     from muniment.pipeline.options import Session
@@ -74,13 +76,12 @@ class Tools:
                 f"{ref!r} is not a reference", hint="use one that recall gave: observation:obs_…"
             )
         with self.warm.reading(semantic=False) as opened:
-            document = describe(opened.ledger, resolve(opened.ledger, ref))
-        text = document.get("text")
-        if not isinstance(text, str):
-            return document
-        end = offset + limit
-        page = {"text": text[offset:end], "text_characters": len(text)}
-        return {**document, **page, "next_offset": end if end < len(text) else None}
+            found = resolve(opened.ledger, ref)
+            if found.kind == "session":
+                document = session_object(opened.ledger, found, offset, limit)
+            else:
+                document = describe(opened.ledger, found)
+        return paged(document, offset, limit)
 
     def remember(
         self, text: str, key: str | None, value: str | None, valid_at: str | None
@@ -91,8 +92,12 @@ class Tools:
         return keep(self.session, Statement(text, key, value, valid_at), dry_run=False)
 
     def propose(self, proposals: list[Proposal]) -> dict[str, Any]:
-        """Keep proposals for the owner to approve."""
-        return {"candidates": propose(self.session, proposals)}
+        """Keep proposals for the owner to approve. Raises ``UsageError`` where none can be kept."""
+        made = propose(self.session, proposals)
+        if all(one.status == "failed" for one in made):
+            first = made[0]
+            raise UsageError(first.message or "", code=first.code, hint=first.hint or "")
+        return {"candidates": [one.as_dict() for one in made]}
 
     def correct(
         self, ref: str, text: str | None, value: str | None, valid_at: str | None, reason: str
@@ -139,7 +144,8 @@ class Tools:
             spans = timeline(rows_about(opened.ledger, about), before=until, after=since)
         if not spans:
             raise NotFoundError(
-                f"nothing is known of {about!r}", hint="use a key or subject that recall showed"
+                f"nothing is known of {about!r}",
+                hint="name the key or subject of a record, as memory_read shows them",
             )
         page = spans[offset : offset + limit]
         end = offset + len(page)
@@ -158,9 +164,16 @@ class Tools:
         """
         own = session_id or self.session.settings["session"]
         checked = [read_event(event.model_dump(), own) for event in events]
-        outcomes, closed = [], []
+        outcomes: list[Outcome] = []
+        closed: list[str] = []
         for at in range(0, len(checked), APPENDED_AT_ONCE):
-            taken, ended = append(self.session, checked[at : at + APPENDED_AT_ONCE], host=HOST)
+            batch = checked[at : at + APPENDED_AT_ONCE]
+            try:
+                taken, ended = append(self.session, batch, host=HOST)
+            except MunimentError as error:
+                if not outcomes:
+                    raise
+                taken, ended = [Outcome.refused(event, error) for event in batch], []
             outcomes += taken
             closed += ended
             call.report(len(outcomes), len(checked))
@@ -177,7 +190,8 @@ class Tools:
         """Take the events of a turn in, then what the agent proposes to remember of them."""
         done = self.append(events, session_id, call)
         call.check()
-        return {**done, "proposals": propose(self.session, proposals) if proposals else []}
+        made = propose_of_turn(self.session, proposals)
+        return {**done, "proposals": [one.as_dict() for one in made]}
 
     def resume(
         self, session_id: str, token_budget: int, query: str | None, call: Call = ALONE
@@ -215,4 +229,4 @@ class Tools:
             return []
         with self.warm.workspace.writing() as ledger, ledger.unit():
             left = ledger.sessions.left_open(HOST, self.session.settings["agent"])
-            return [name for number, name in left if ledger.sessions.end(number, "left_open")]
+            return [name for number, name in left if ledger.sessions.end(number, LEFT_OPEN)]

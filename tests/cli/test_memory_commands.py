@@ -69,6 +69,32 @@ def test_a_correction_is_a_version_and_the_same_again_changes_nothing(talk: Talk
     assert len(talk.rows("home")) == 2
 
 
+def test_a_correction_of_a_named_version_said_twice_names_what_says_it_now(talk: Talk) -> None:
+    talk.say("I live in Rome.", "2024-05-01")
+    ref = home_of(talk)
+    for value in ("Milan", "Oslo"):
+        ask(talk, "correct", ref, "--value", value)
+
+    for options in (["--dry-run"], []):
+        again = ask(talk, "correct", f"{ref}@2", "--value", "Oslo", *options)
+        assert (again["status"], again["record"]) == ("unchanged", f"{ref}@3")
+    for value in ("Milan", "Rome", "Paris"):  # what nothing says now is no repetition
+        error = ask(talk, "correct", f"{ref}@1", "--value", value, code=12)["error"]
+        assert error["hint"] == f"correct {ref}@3 instead"
+    assert len(talk.rows("home")) == 3
+
+
+def test_a_value_alone_does_not_replace_the_words_of_a_record_without_a_key(talk: Talk) -> None:
+    (ref,) = ask(talk, "remember", "My dog is called Rex")["records"]
+
+    error = ask(talk, "correct", ref, "--value", "Max", code=2)["error"]
+
+    assert "no key" in error["message"]
+    assert "text" in error["hint"]
+    done = ask(talk, "correct", ref, "--text", "My dog is called Max")
+    assert done["status"] == "corrected"
+
+
 def test_what_was_corrected_no_longer_answers_and_what_is_right_is_cited(talk: Talk) -> None:
     talk.say("My locker is number 17. I live in Rome.", "2024-05-01")
     ask(talk, "correct", home_of(talk), "--value", "Milan")

@@ -45,6 +45,19 @@ def test_the_whole_scope_can_be_forgotten_and_not_shown(run: Run) -> None:
     assert run("forget", "scope:.", "-n").code == 0
 
 
+def test_a_version_of_the_persona_is_an_object(run: Run) -> None:
+    assert run("show", "persona:1").code == 4
+    for text in ("You are Ada.", "You are Ada, brief and kind."):
+        assert run("persona", "set", text).code == 0
+
+    shown = [run("show", f"persona:{n}").json for n in (1, 2)]
+
+    assert [(one["version"], one["text"]) for one in shown] == [
+        (1, "You are Ada."), (2, "You are Ada, brief and kind.")
+    ]  # fmt: skip
+    assert run("show", "persona:first").code == 4
+
+
 @pytest.mark.parametrize("text", ["path:garbage:zz", "nowhere.txt", "a/b:c", "observation:obs_0"])
 def test_what_could_be_there_and_is_not_is_not_found(text: str, run: Run) -> None:
     done = run("show", text)

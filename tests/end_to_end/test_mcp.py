@@ -15,7 +15,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from support.agents import Agent, event
+from support.agents import Agent, event, texts
 from support.mcp_client import call, http_server, read, refused, run, text_of
 from support.stores import TinyStore
 
@@ -140,6 +140,22 @@ def test_a_task_is_kept_and_taken_up(tmp_path: Path) -> None:
     assert Agent(root).run("verify")["damaged"] is False
 
 
+def test_what_is_forgotten_stays_so_whatever_is_said_next(tmp_path: Path) -> None:
+    async def conversation(client: Client) -> None:
+        said = await call(client, "memory_remember", text="I live in Rome")
+        (record,) = said["records"]
+        assert (await call(client, "memory_forget", refs=[record]))["status"] == "forgotten"
+        done = event("a1", "Done, forgotten.", role="assistant")
+        await call(client, "session_append", events=[done])
+
+        pack = await call(client, "memory_recall", query="where do I live?")
+        assert (pack["coverage"], texts(pack)) == ("none", [])
+        for ref in (record, said["observation"]):
+            assert "not_found" in await refused(client, "memory_read", ref=ref)
+
+    run(tmp_path / "root", conversation)
+
+
 def test_errors_say_what_to_do_next(tmp_path: Path) -> None:
     async def conversation(client: Client) -> None:
         await call(client, "session_append", events=events("Hello there."))
@@ -200,10 +216,12 @@ STORIES = {
     "en": {
         "told": "I live in Bergen.", "changed": "I live in Oslo now.", "asked": "where do I live?",
         "old": "Bergen", "new": "Oslo", "right": "Tromsø", "goal": "find a flat",
+        "later": "The ferry was late.",
     },
     "zh": {
         "told": "我住在上海。", "changed": "我现在住在北京。", "asked": "我住在哪里？",
         "old": "上海", "new": "北京", "right": "广州", "goal": "找房子",
+        "later": "渡轮晚点了。",
     },
 }  # fmt: skip
 
@@ -229,6 +247,14 @@ def says(pack: dict[str, Any], here: str, *gone: str) -> None:
     assert pack["coverage"] == "supported"
     assert any(here in text for text in found)
     assert not [text for text in found for one in gone if one in text]
+
+
+def is_silent(pack: dict[str, Any], *gone: str) -> None:
+    """Hold that no section tells what is gone, nor any quote, as evidence or as an episode."""
+    claims(pack)
+    told = [item["text"] for section in pack["sections"] for item in section["items"]]
+    told += [one["quote"] for one in pack["citations"]]
+    assert not [text for text in told for one in gone if one in text]
 
 
 async def first_session(client: Client, story: dict[str, str]) -> None:
@@ -267,12 +293,21 @@ async def second_session(client: Client, story: dict[str, str]) -> None:
     assert corrected["status"] == "corrected"
     pack = await asked(client, story)
     says(pack, right, new, old)
+    is_silent(pack, new)
     stale = await call(client, "session_resume", session="s1")
     assert "checkpoint" not in [one["name"] for one in stale["components"]]
 
     await call(client, "memory_forget", refs=[record_in(pack)])
-    for options in ({}, {"include_history": True}):
-        assert right not in str(claims(await asked(client, story, **options)))
+    for later in ((), (story["later"],)):
+        if later:
+            await call(client, "session_append", events=events(*later, session="s2", start=2))
+        for options in ({}, {"session": "s2"}):
+            is_silent(await asked(client, story, **options), right, new)
+        is_silent(await asked(client, story, include_history=True), right)
+        for value in (right, new):
+            is_silent(await call(client, "memory_recall", query=value), right, new)
+        turn = await call(client, "turn_prepare", session="s2", query=story["asked"])
+        is_silent(turn["pack"], right, new)
 
 
 @pytest.mark.parametrize("language", STORIES)

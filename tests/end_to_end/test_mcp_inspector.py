@@ -81,10 +81,10 @@ def test_the_inspector_drives_every_tool(tmp_path: Path) -> None:
     assert call("checkpoint_save", session="s1", goal="plan a trip")["status"] == "created"
     assert call("session_resume", session="s1")["components"]
     assert call("persona_read")["default"] is True
-    assert call("memory_forget", refs=[moved["record"]])
-    assert called == tools
 
     templates = inspector.ask("resources/templates/list")["resourceTemplates"]
     assert len(templates) == 2
     evidence = "muniment://evidence/" + pack["citations"][0]["ref"].replace(":", "/")
     assert inspector.ask("resources/read", "--uri", evidence)["contents"][0]["text"]
+    assert call("memory_forget", refs=[moved["record"]])
+    assert called == tools

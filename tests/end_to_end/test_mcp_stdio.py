@@ -69,6 +69,15 @@ def test_a_signal_ends_it_while_the_client_is_there(
         assert word in process.stderr.read()
 
 
+def test_half_an_emoji_is_taken_in(tmp_path: Path) -> None:
+    half = {"event_id": "e1", "role": "user", "text": "half \ud83d emoji \ud83d\ude00"}
+    with server(tmp_path / "root") as process:
+        kept = ask(process, request("session_append", session="s1", events=[half]))
+        assert kept["structuredContent"]["events"][0]["status"] == "appended"
+        read = ask(process, request("memory_read", 2, ref="event:e1"))
+    assert read["structuredContent"]["text"] == "half \ufffd emoji \U0001f600"
+
+
 def test_a_client_that_closes_its_end_ends_it(tmp_path: Path) -> None:
     with server(tmp_path / "root") as process:
         ask(process, request("persona_read"))

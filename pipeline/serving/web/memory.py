@@ -77,7 +77,7 @@ def records(ledger: "Ledger", words: Words, before: int | None) -> str:
 
 def record(ledger: "Ledger", words: Words, identity: str) -> str:
     """Return every version of a record side by side; what a version changed is marked."""
-    rows = list(ledger.memory.records("r.id = ? ORDER BY r.version", (identity,)))
+    rows = timeline.versions_shown(ledger, identity)
     if not rows:
         raise NotFoundError(f"no record {identity} in this scope")
     found = timeline.history(ledger, rows)
