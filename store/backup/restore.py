@@ -154,7 +154,10 @@ def _refuse_damage(snapshot: Snapshot, report: Report, *, partial: bool) -> None
 def _settled(staging: Path, settle: Callable[[Root], int]) -> int:
     """Let a staged store be changed; cut short, none of its files is taken for whole again."""
     files.write_atomic(staging / _CHANGED, [b""])
-    return settle(Root(staging))
+    changed = settle(Root(staging))
+    if not changed:
+        files.remove(staging / _CHANGED)
+    return changed
 
 
 def _stage(
