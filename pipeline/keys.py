@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+USER = "user"  # the subject of what the owner of the scope says of themselves
+
 NAME = "name"
 FORM_OF_ADDRESS = "form_of_address"
 HOME = "home"

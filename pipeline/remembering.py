@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline.entities.relations import Relations
+from muniment.pipeline.keys import USER
 from muniment.pipeline.policy import Policy
-from muniment.pipeline.proposers.base import USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.proposers.base import CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.rules import RulesProposer
 from muniment.pipeline.recall.request import instant
 from muniment.pipeline.stages.propose import Proposals

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 MEDIA_KINDS = frozenset(
     {"asr", "subtitle", "ocr", "visual", "page_text", "metadata", "event", "contact"}
 )
-USER = "user"  # the subject of what the owner of the scope says of themselves
 
 
 @dataclass(frozen=True, slots=True)

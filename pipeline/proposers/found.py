@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import MEDIA_KINDS, USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.keys import USER
+from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.dates import birthday
 from muniment.pipeline.proposers.receipts import Receipt, find_receipt, lines_of
 

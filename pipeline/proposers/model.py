@@ -13,9 +13,9 @@ from pydantic import Field
 
 from muniment.adapters.models.references import referring
 from muniment.pipeline import keys
+from muniment.pipeline.keys import USER
 from muniment.pipeline.proposers.base import (
     MEDIA_KINDS,
-    USER,
     CandidateDraft,
     Named,
     Passage,

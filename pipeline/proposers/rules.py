@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from muniment.pipeline import keys
-from muniment.pipeline.proposers.base import MEDIA_KINDS, USER, CandidateDraft, Passage, Quote
+from muniment.pipeline.keys import USER
+from muniment.pipeline.proposers.base import MEDIA_KINDS, CandidateDraft, Passage, Quote
 from muniment.pipeline.proposers.forms import Clause, Language, Made, Rule, fold
 from muniment.pipeline.proposers.rules_en import ENGLISH
 from muniment.pipeline.proposers.rules_zh import CHINESE

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from muniment.pipeline.keys import asked_by
-from muniment.pipeline.proposers.base import USER
+from muniment.pipeline.keys import USER, asked_by
 from muniment.pipeline.recall.items import Item
 from muniment.pipeline.stages.documents import date_words
 from muniment.store.text.fold import fold

@@ -6,7 +6,6 @@ A statement was made to be its records, so it answers while one of them does.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from muniment.pipeline.statements import STATED
 from muniment.store.ledger import Ledger
 from muniment.store.ledger.lookup import Lookup
 from muniment.store.rows import ObservationRow
@@ -21,9 +20,11 @@ def withdrawn(
 ) -> Spans:
     """Return the places of such words, by the ids of the observations that hold them."""
     found = ledger.readings.corrected(rows)
-    stated = {key for key, row in rows.items() if row.producer == STATED}
+    lookup = Lookup(ledger.database)
+    stating = lookup.stating()
+    stated = {key for key, row in rows.items() if row.producer in stating}
     if stated:
-        for key, spans in _without_record(Lookup(ledger.database), stated, is_in_force).items():
+        for key, spans in _without_record(lookup, stated, is_in_force).items():
             found.setdefault(key, []).extend(spans)
     return found
 

@@ -49,6 +49,11 @@ class Lookup:
             )
         )
 
+    def stating(self) -> set[str]:
+        """Return the producers of statements: what was made to be records, and of nothing else."""
+        rows = self._database.execute("SELECT fingerprint FROM producer WHERE role = 'statement'")
+        return {str(row[0]) for row in rows}
+
     def is_approved(self, version_seq: int) -> bool:
         """Tell whether the user has approved a claim that a version was made of or rests on."""
         found = self._database.execute(

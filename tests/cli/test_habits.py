@@ -41,8 +41,8 @@ def test_help_names_every_command_and_exit_code() -> None:
     assert all(f"  {code.value} " in said.out for code in ExitCode)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["completion", "bash"]])
-def test_help_version_and_completion_load_nothing_heavy(arguments: list[str]) -> None:
+def loaded(*arguments: str | Path) -> set[str]:
+    """Return the modules that a command has loaded at its end, in a process of its own."""
     program = (
         "import sys; from muniment.pipeline import cli; cli.run(sys.argv[1:]); "
         "print(*sorted(sys.modules), file=sys.stderr)"
@@ -50,8 +50,24 @@ def test_help_version_and_completion_load_nothing_heavy(arguments: list[str]) ->
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
     )
+    return set(done.stderr.split())
 
-    assert HEAVY.isdisjoint(done.stderr.split())
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["completion", "bash"]])
+def test_help_version_and_completion_load_nothing_heavy(arguments: list[str]) -> None:
+    assert HEAVY.isdisjoint(loaded(*arguments))
+
+
+def test_a_question_loads_neither_models_nor_the_library_of_records(
+    tmp_path: Path, home: Path
+) -> None:
+    root = tmp_path / "root"
+    assert invoke("--root", root, "remember", "My home is in Rome").code == 0
+    assert invoke("--root", root, "index", "--no-embeddings").code == 0
+
+    modules = loaded("--quiet", "--root", str(root), "recall", "Where is my home?")
+
+    assert modules & HEAVY == {"apsw"}
 
 
 @pytest.mark.parametrize(
