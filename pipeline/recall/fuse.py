@@ -67,9 +67,7 @@ class Fused:
 
     def nudge(self, name: str, amount: float) -> None:
         """Do it by so many first reciprocal ranks."""
-        amount /= RRF_K + 1
-        self.score += amount
-        self.parts[name] = self.parts.get(name, 0.0) + amount
+        self.add(name, amount / (RRF_K + 1))
 
 
 def fuse(signals: Iterable[Signal], *, calibration: float = 0.0) -> list[Fused]:

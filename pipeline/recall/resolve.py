@@ -5,6 +5,7 @@ A ref that leads to none is dropped and counted; nothing that was only found is 
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from muniment.pipeline.memory.corrected import left_of
@@ -93,12 +94,18 @@ class Resolver:
         if self._filters.known_at is not None or self._filters.include_history or not rows:
             return rows
         taken_back = withdrawn(
-            self._ledger, rows, lambda record: self._status_in_force(record) is not None
-        )
+            self._ledger.readings, self._lookup, rows, self._stating,
+            lambda record: self._status_in_force(record) is not None,
+        )  # fmt: skip
         for key, spans in taken_back.items():
             if spans:
                 self._left[key] = left_of(rows[key].text, spans)
         return {key: row for key, row in rows.items() if self._left.get(key, (row.text,))}
+
+    @cached_property
+    def _stating(self) -> set[str]:
+        """The producers of statements; none comes in while one recall reads."""
+        return self._lookup.stating()
 
     def versions(self, record: str) -> list[dict[str, Any]]:
         """Return every version of a record with its state and evidence, oldest first."""

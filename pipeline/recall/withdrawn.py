@@ -4,24 +4,28 @@ A statement was made to be its records, so it answers while one of them does.
 """
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
-from muniment.store.ledger import Ledger
 from muniment.store.ledger.lookup import Lookup
+from muniment.store.ledger.readings import Readings
 from muniment.store.rows import ObservationRow
 
 Spans = dict[str, list[tuple[int, int]]]
 
 
 def withdrawn(
-    ledger: Ledger,
+    readings: Readings,
+    lookup: Lookup,
     rows: Mapping[str, ObservationRow],
+    stating: AbstractSet[str],
     is_in_force: Callable[[dict[str, Any]], bool],
 ) -> Spans:
-    """Return the places of such words, by the ids of the observations that hold them."""
-    found = ledger.readings.corrected(rows)
-    lookup = Lookup(ledger.database)
-    stating = lookup.stating()
+    """Return the places of such words, by the ids of the observations that hold them.
+
+    ``stating`` are the producers of statements.
+    """
+    found = readings.corrected(rows)
     stated = {key for key, row in rows.items() if row.producer in stating}
     if stated:
         for key, spans in _without_record(lookup, stated, is_in_force).items():

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from muniment.store.forgetting.plan import going, numbers
+from muniment.store.forgetting.going import going
+from muniment.store.forgetting.plan import numbers
 from muniment.store.forgetting.reduce import Renamed
 from muniment.store.ids import made
 from muniment.store.ledger import Ledger

@@ -10,8 +10,9 @@ from typing import Any
 
 from muniment.store.database import rows
 from muniment.store.forgetting import anchors, streams
+from muniment.store.forgetting.going import going
 from muniment.store.forgetting.personas import texts
-from muniment.store.forgetting.plan import Plan, going, numbers, references
+from muniment.store.forgetting.plan import Plan, numbers, references
 from muniment.store.forgetting.reduce import Reduced, Renamed, reduce
 from muniment.store.forgetting.tombstones import Tombstones, message_parts
 from muniment.store.ids import made

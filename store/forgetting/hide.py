@@ -4,7 +4,6 @@ Runs inside the caller's unit. Claims that no shown observation supports any mor
 and get their state back when their evidence does.
 """
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +12,9 @@ import apsw
 from muniment.store.database import rows
 from muniment.store.forgetting.fragments import fragments_among
 from muniment.store.forgetting.plan import inside_of
-from muniment.store.forgetting.selection import Selection
+from muniment.store.forgetting.selection import Selection, as_json
 from muniment.store.ledger import Ledger
+from muniment.store.ledger.shown import FORGOTTEN
 from muniment.store.times import now
 
 _ACTION = "forget"
@@ -112,14 +112,12 @@ def _new(database: apsw.Connection, selection: Selection) -> dict[str, set[int]]
         "SELECT o.seq FROM observation o WHERE o.asset IN (SELECT value FROM json_each(?)) "
         "UNION SELECT observation FROM hidden_observation "
         "UNION SELECT o.seq FROM hidden_asset h JOIN observation o ON o.asset = h.asset",
-        (_json(assets),),
+        (as_json(assets),),
     )
     records = selection.records & _numbers(
         database,
         # What was corrected has a version that was taken back, and keeps it when it is forgotten.
-        "SELECT record FROM record_now WHERE status = 'revoked' EXCEPT "
-        "SELECT m.record FROM tombstone_member m WHERE m.record IS NOT NULL "
-        "AND NOT EXISTS (SELECT 1 FROM tombstone_lift l WHERE l.member = m.seq) UNION "
+        f"SELECT record FROM record_now WHERE status = 'revoked' EXCEPT {FORGOTTEN} UNION "
         "SELECT record FROM record_now WHERE status NOT IN ('invalidated', 'revoked')",
     )
     candidates = selection.candidates & _numbers(
@@ -144,11 +142,11 @@ def _hidden(
         inside = _observations(database, {"asset": assets, "observation": set()})
         fragments = fragments_among(database, selection.events, assets, selection.observations)
         values = {
-            "asset": (_json(assets),),
-            "observation": (_json(selection.observations | inside),),
-            "candidate": (_json(selection.candidates),),
-            "record": (_json(selection.records),),
-            "event": (_json(fragments),),
+            "asset": (as_json(assets),),
+            "observation": (as_json(selection.observations | inside),),
+            "candidate": (as_json(selection.candidates),),
+            "record": (as_json(selection.records),),
+            "event": (as_json(fragments),),
         }
     return {
         kind: [
@@ -168,7 +166,7 @@ def _observations(database: apsw.Connection, found: dict[str, set[int]]) -> set[
     return found["observation"] | _numbers(
         database,
         "SELECT seq FROM observation WHERE asset IN (SELECT value FROM json_each(?))",
-        (_json(found["asset"]),),
+        (as_json(found["asset"]),),
     )
 
 
@@ -181,7 +179,7 @@ def _invalidate(ledger: Ledger, named: dict[str, set[int]], change: Change, acto
         "FROM record_evidence e WHERE e.observation IN (SELECT value FROM json_each(?2))) "
         "AND NOT EXISTS (SELECT 1 FROM record_evidence e JOIN observation_kept o "
         "ON o.seq = e.observation WHERE e.version = r.version_seq)))",
-        (_json(named["record"]), _json(change.touched)),
+        (as_json(named["record"]), as_json(change.touched)),
     )
     for record, version in found:
         ledger.memory.revise(
@@ -195,7 +193,7 @@ def _invalidate(ledger: Ledger, named: dict[str, set[int]], change: Change, acto
         "FROM candidate_evidence e WHERE e.observation IN (SELECT value FROM json_each(?2))) AND "
         "NOT EXISTS (SELECT 1 FROM candidate_evidence e JOIN observation_kept o "
         "ON o.seq = e.observation WHERE e.candidate = c.seq)))",
-        (_json(named["candidate"]), _json(change.touched)),
+        (as_json(named["candidate"]), as_json(change.touched)),
     )
     for candidate in sorted(pending):
         ledger.memory.decide(candidate, "rejected", _REASON, actor)
@@ -243,7 +241,7 @@ def blank_episodes(ledger: Ledger, observations: set[int]) -> int:
         "WHERE m.observation IN (SELECT value FROM json_each(?)) AND e.status <> 'forgotten' "
         "AND NOT EXISTS (SELECT 1 FROM membership x JOIN observation_live o "
         "ON o.seq = x.observation WHERE x.episode = e.seq)",
-        (_json(observations),),
+        (as_json(observations),),
     )
     for (identity,) in found:
         known: dict[str, Any] = ledger.episodes.get(identity) or {}
@@ -257,7 +255,3 @@ def blank_episodes(ledger: Ledger, observations: set[int]) -> int:
 
 def _numbers(database: apsw.Connection, statement: str, values: tuple[Any, ...] = ()) -> set[int]:
     return {int(row[0]) for row in database.execute(statement, values)}
-
-
-def _json(numbers: set[int]) -> str:
-    return json.dumps(sorted(numbers))

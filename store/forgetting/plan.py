@@ -13,6 +13,7 @@ import apsw
 
 from muniment.store.database import number, rows
 from muniment.store.forgetting.fragments import replaced_by
+from muniment.store.forgetting.going import going
 from muniment.store.forgetting.reports import carrying
 from muniment.store.forgetting.selection import Selection
 
@@ -71,11 +72,6 @@ class Plan:
             "sightings": self.counts.get("sighting", 0), "reduced": self.reduced,
             "files": self.files, "bytes": self.bytes, "seen_elsewhere": self.seen_elsewhere,
         }  # fmt: skip
-
-
-def going(table: str) -> str:
-    """Return the subquery of the numbers that go from a table."""
-    return f"(SELECT seq FROM temp.going WHERE tbl = '{table}')"
 
 
 def plan(database: apsw.Connection, selection: Selection, *, keep_containers: bool = False) -> Plan:
@@ -287,9 +283,9 @@ def _size(database: apsw.Connection) -> int:
 def _counted(database: apsw.Connection, personas: int) -> Plan:
     found = database.execute("SELECT tbl, count(*) FROM temp.going GROUP BY tbl ORDER BY tbl")
     touched = f"(seq IN {_PARTS} OR seq IN (SELECT seq FROM temp.reduced))"
+    others = {"persona": personas, "unread": number(database, _UNREAD)}
     return Plan(
-        counts={**dict(found), **{name: count for name, count in (
-            ("persona", personas), ("unread", number(database, _UNREAD))) if count}},
+        counts={**dict(found), **{name: count for name, count in others.items() if count}},
         reduced=number(database, "SELECT count(*) FROM temp.reduced"),
         files=number(database, "SELECT count(*) FROM asset WHERE storage = 'file' "
                      f"AND {touched}"),

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from muniment.store.assets import Taken, take_stream
 from muniment.store.database import rows
-from muniment.store.forgetting.plan import REDUCED_FAMILY, going, numbers
+from muniment.store.forgetting.going import going
+from muniment.store.forgetting.plan import REDUCED_FAMILY, numbers
 from muniment.store.ids import canonical_text, made
 from muniment.store.ledger import Ledger
 

@@ -10,18 +10,20 @@ from typing import Any
 import apsw
 
 from muniment.store.database import rows
+from muniment.store.forgetting.going import going
 from muniment.store.text.fold import fold
 from muniment.store.text.stopwords import CHINESE, ENGLISH
 from muniment.store.text.words import grams_of, raw_words, stem, unspaced_runs
 
-_GOING = "(SELECT seq FROM temp.going WHERE tbl = '{table}')"
-_SAID = {
+UNFINISHED = "json_extract(fragment, '$.text')"  # of an event that is a voice fragment
+# What has words, and where they stand.
+SAID = {
     "observation": "text", "record_version": "text", "candidate": "text", "entity_name": "name",
-    "event": "json_extract(fragment, '$.text')",
+    "event": UNFINISHED,
 }  # fmt: skip
 _STAYING = f"""
 SELECT text FROM observation WHERE instr(lower(text), ?)
-AND seq NOT IN {_GOING.format(table="observation")}
+AND seq NOT IN {going("observation")}
 """
 
 
@@ -31,8 +33,7 @@ def carrying(database: apsw.Connection) -> list[int]:
         int(number): frozenset().union(*map(_words, _texts(json.loads(state))))
         for number, state in rows(
             database,
-            "SELECT seq, state FROM checkpoint "
-            f"WHERE seq NOT IN {_GOING.format(table='checkpoint')}",
+            f"SELECT seq, state FROM checkpoint WHERE seq NOT IN {going('checkpoint')}",
         )
     }
     asked = frozenset().union(*reports.values())
@@ -47,14 +48,12 @@ def carrying(database: apsw.Connection) -> list[int]:
 
 def _going(database: apsw.Connection) -> Iterator[str]:
     """Yield what is said in what goes, and the names of its files without their endings."""
-    for table, column in _SAID.items():
+    for table, column in SAID.items():
         for (text,) in database.execute(
-            f"SELECT {column} FROM {table} WHERE seq IN {_GOING.format(table=table)}"
+            f"SELECT {column} FROM {table} WHERE seq IN {going(table)}"
         ):
             yield text or ""
-    for (path,) in database.execute(
-        f"SELECT path FROM sighting WHERE seq IN {_GOING.format(table='sighting')}"
-    ):
+    for (path,) in database.execute(f"SELECT path FROM sighting WHERE seq IN {going('sighting')}"):
         name = bytes(path).rpartition(b"/")[2] if bytes(path).startswith(b"/") else b""
         yield name.decode("utf-8", "replace").rpartition(".")[0]
 

@@ -18,7 +18,8 @@ import apsw
 from muniment.store.database import rows
 from muniment.store.errors import DamageError
 from muniment.store.forgetting import streams
-from muniment.store.forgetting.plan import going
+from muniment.store.forgetting.going import going
+from muniment.store.forgetting.reports import SAID, UNFINISHED
 from muniment.store.ledger import Ledger
 
 _MOST_ROWS = 100
@@ -34,11 +35,6 @@ _NOT_DRAFTED_ANEW = f"""
 AND NOT EXISTS (SELECT 1 FROM observation o WHERE o.id = episode.anchor
   AND o.seq NOT IN {going("observation")} AND o.asset NOT IN (SELECT seq FROM temp.reduced))
 """
-_UNFINISHED = "json_extract(fragment, '$.text')"  # of an event that is a voice fragment
-_WORDS = {
-    "observation": "text", "record_version": "text", "candidate": "text", "entity_name": "name",
-    "event": _UNFINISHED,
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -145,7 +141,7 @@ def scan(ledger: Ledger, looked_for: Samples, others: Iterable[Path] = ()) -> Sc
 def _passages(database: apsw.Connection) -> list[str]:
     texts = [
         row[0]
-        for table, column in _WORDS.items()
+        for table, column in SAID.items()
         for row in database.execute(
             f"SELECT {column} FROM {table} WHERE seq IN {going(table)} "
             f"AND length({column}) >= {_LEAST_CHARACTERS} ORDER BY length({column}) DESC "
@@ -169,7 +165,7 @@ def _said_elsewhere(database: apsw.Connection, part: str) -> bool:
         f"SELECT 1 FROM observation WHERE instr(text, ?1) AND seq NOT IN {going('observation')} "
         f"UNION ALL SELECT 1 FROM entity_name WHERE instr(name, ?1) "
         f"AND seq NOT IN {going('entity_name')} "
-        f"UNION ALL SELECT 1 FROM event WHERE instr({_UNFINISHED}, ?1) "
+        f"UNION ALL SELECT 1 FROM event WHERE instr({UNFINISHED}, ?1) "
         f"AND seq NOT IN {going('event')} LIMIT 1",
         (part,),
     ).fetchone()
@@ -241,7 +237,7 @@ def _stays(ledger: Ledger, hit: bytes, *, before: bool = False) -> bool:
             else (
                 ("SELECT 1 FROM observation WHERE instr(text, ?)", text),
                 ("SELECT 1 FROM sighting WHERE instr(path, ?)", hit),
-                (f"SELECT 1 FROM event WHERE instr({_UNFINISHED}, ?)", text),
+                (f"SELECT 1 FROM event WHERE instr({UNFINISHED}, ?)", text),
             )
         ),
     )

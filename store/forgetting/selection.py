@@ -123,13 +123,13 @@ class Selector:
         """
         touched = self._numbers(
             "SELECT DISTINCT asset FROM observation WHERE seq IN (SELECT value FROM json_each(?))",
-            (_json(self.found.observations),),
+            (as_json(self.found.observations),),
         )
         left = self._numbers(
             "SELECT DISTINCT o.asset FROM observation_newest o WHERE o.kind <> 'metadata' "
             "AND o.asset IN (SELECT value FROM json_each(?1)) "
             "AND o.seq NOT IN (SELECT value FROM json_each(?2))",
-            (_json(touched), _json(self.found.observations)),
+            (as_json(touched), as_json(self.found.observations)),
         )
         size = -1
         while size != (size := len(self.found.assets)):
@@ -137,7 +137,7 @@ class Selector:
                 "SELECT DISTINCT d.parent FROM derivation d WHERE d.observe "
                 "AND d.parent IN (SELECT value FROM json_each(?1)) "
                 "AND d.asset NOT IN (SELECT value FROM json_each(?2))",
-                (_json(touched), _json(self.found.assets)),
+                (as_json(touched), as_json(self.found.assets)),
             )
             self.found.assets |= touched - left - inside
 
@@ -179,7 +179,7 @@ class Selector:
             "SELECT o.seq FROM json_each(?1) w JOIN observation o ON o.asset = w.value "
             "UNION SELECT o.seq FROM json_each(?1) w JOIN derivation d ON d.parent = w.value "
             "JOIN observation o ON o.asset = d.asset",
-            (_json(assets),),
+            (as_json(assets),),
         )
 
     def _take_events(self, events: set[int]) -> None:
@@ -187,7 +187,7 @@ class Selector:
         self.found.assets |= self._numbers(
             "SELECT asset FROM event WHERE asset IS NOT NULL "
             "AND seq IN (SELECT value FROM json_each(?))",
-            (_json(events),),
+            (as_json(events),),
         )
 
     def _by_id(self, table: str, into: set[int], ids: Iterable[str]) -> bool:
@@ -203,5 +203,6 @@ class Selector:
         return {int(row[0]) for row in self._database.execute(statement, values)}
 
 
-def _json(numbers: Iterable[int]) -> str:
+def as_json(numbers: Iterable[int]) -> str:
+    """Return numbers as the JSON array that a statement takes."""
     return json.dumps(sorted(numbers))

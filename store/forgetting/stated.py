@@ -1,12 +1,10 @@
 """Statements that were made to be a claim: they are hidden with it, and come back with it."""
 
-import json
-from collections.abc import Iterable
-
 import apsw
 
 from muniment.store.database import rows
-from muniment.store.forgetting.selection import Selection
+from muniment.store.forgetting.plan import numbers
+from muniment.store.forgetting.selection import Selection, as_json
 
 _STATEMENT = "o.producer IN (SELECT seq FROM producer WHERE role = 'statement')"
 _BEHIND = """
@@ -39,27 +37,19 @@ AND NOT EXISTS (SELECT 1 FROM tombstone_lift l WHERE l.member = m.seq)
 
 def add_statements(database: apsw.Connection, selection: Selection) -> None:
     """Add what was said to be the selected claims, and is no other record's evidence."""
-    claims = (_json(selection.records), _json(selection.candidates), "pending")
+    claims = (as_json(selection.records), as_json(selection.candidates), "pending")
     found = list(rows(database, _STATED, claims))
     said, assets = {seq for seq, _ in found}, {asset for _, asset in found}
     selection.observations |= said
-    selection.assets |= _numbers(database, _WHOLE, (_json(assets), _json(said)))
+    selection.assets.update(numbers(database, _WHOLE, (as_json(assets), as_json(said))))
 
 
 def add_hidden_statements(database: apsw.Connection, selection: Selection) -> None:
     """Add what was said to be those of the selected claims that are forgotten."""
     records, candidates = (
-        _json(_numbers(database, _FORGOTTEN.format(kind=kind), (_json(numbers),)))
-        for kind, numbers in (("record", selection.records), ("candidate", selection.candidates))
+        as_json(numbers(database, _FORGOTTEN.format(kind=kind), (as_json(chosen),)))
+        for kind, chosen in (("record", selection.records), ("candidate", selection.candidates))
     )
     for seq, asset in rows(database, _HIDDEN, (records, candidates, "rejected")):
         selection.observations.add(seq)
         selection.assets.add(asset)
-
-
-def _numbers(database: apsw.Connection, statement: str, values: tuple[str, ...]) -> set[int]:
-    return {int(row[0]) for row in database.execute(statement, values)}
-
-
-def _json(numbers: Iterable[int]) -> str:
-    return json.dumps(sorted(numbers))

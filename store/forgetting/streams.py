@@ -7,7 +7,7 @@ import json
 from typing import NamedTuple
 
 from muniment.store.database import rows
-from muniment.store.forgetting.plan import going
+from muniment.store.forgetting.going import going
 from muniment.store.forgetting.tombstones import Tombstones
 from muniment.store.ids import canonical_text, storable
 from muniment.store.ledger import Ledger
